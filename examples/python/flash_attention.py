@@ -18,7 +18,7 @@ Half = pto.ptr(pto.f16, "gm")
 LAYOUTS = {"mat": ("ColMajor", "RowMajor"), "left": ("ColMajor", "RowMajor"), "right": ("RowMajor", "ColMajor")}
 
 
-def fractal(rows: int, columns: int, memory: str, dtype: object = pto.f16, turned: bool = False) -> object:
+def fractal(rows: int, columns: int, memory: str, dtype: object = pto.f16, turned: bool = False) -> pto.Tile:
     """A tile of the cube core; one of K, which is read in columns, is turned in L1."""
     blayout, slayout = ("RowMajor", "ColMajor") if turned else LAYOUTS.get(memory, ("ColMajor", "RowMajor"))
     size = 1024 if memory == "acc" else 512

@@ -8,7 +8,7 @@ from ptosim.testing import check
 LAYOUTS = {"mat": ("ColMajor", "RowMajor"), "left": ("ColMajor", "RowMajor"), "right": ("RowMajor", "ColMajor")}
 
 
-def square(dtype: object, memory: str) -> object:
+def square(dtype: object, memory: str) -> pto.Tile:
     """A tile of 64 x 64 as the memory wants it."""
     blayout, slayout = LAYOUTS.get(memory, ("ColMajor", "RowMajor"))
     fractal = 1024 if memory == "acc" else 512

@@ -33,3 +33,13 @@ def test_the_stub_of_pto_knows_every_name():
 def test_the_stub_of_scalar_knows_every_name():
     tree = ast.parse((FOLDER / "scalar.pyi").read_text())
     assert {node.name for node in tree.body if isinstance(node, ast.FunctionDef)} == {*dir(scalar)}
+
+
+def test_calls_have_types_in_the_stub():
+    stub = (FOLDER / "pto.pyi").read_text()
+    for line in (
+        "def vexp(input: RegisterValue, mask: MaskValue) -> RegisterValue:",
+        "    def add(self, src0: Tile, src1: Tile, dst: Tile) -> None:",
+        "class i32(_Scalar): ...",
+    ):
+        assert f"\n{line}\n" in stub

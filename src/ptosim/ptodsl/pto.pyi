@@ -4,82 +4,92 @@
 # ruff: noqa
 
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+from ptosim.author.dtypes import MaskDescription
+from ptosim.author.tiles import TileSlice, TileValue
+from ptosim.author.values import AlignValue, MaskValue, PointerOffset, PointerValue, RegisterValue, ScalarValue
+from ptosim.author.values import ViewValue
 
 HOMES: dict[str, str]
+const_expr: TypeAlias = Any
+Tile: TypeAlias = TileValue
+TensorView: TypeAlias = ViewValue
+PartitionView: TypeAlias = ViewValue
+PartitionTensorView: TypeAlias = ViewValue
+mask_b8: MaskDescription
+mask_b16: MaskDescription
+mask_b32: MaskDescription
+_Integer: TypeAlias = ScalarValue | int
+_Number: TypeAlias = ScalarValue | float | str
+_Address: TypeAlias = PointerValue | PointerOffset | Tile | TileSlice
+_Word: TypeAlias = Enum | str
 from ptosim.author.fifo import pipe as pipe
 from ptosim.author.functions import func as func
 from ptosim.author.scopes import section as section, vecscope as vecscope, static_range as static_range, for_ as for_, if_ as if_, while_ as while_, yield_ as yield_
 from ptosim.author.simt import simt as simt, simt_launch as simt_launch, Vec as Vec
 from ptosim.author.tileop import tileop as tileop
 from ptosim.ptodsl.decorators import jit as jit, merge_jit_modules as merge_jit_modules
-from ptosim.author.dtypes import ConstExpr, DType, KindOfValue, MaskDescription
 
-const_expr: ConstExpr
-Tile: KindOfValue
-TensorView: KindOfValue
-PartitionView: KindOfValue
-PartitionTensorView: KindOfValue
-mask_b8: MaskDescription
-mask_b16: MaskDescription
-mask_b32: MaskDescription
-bf16: DType
-bf16x2: DType
-bfloat16: DType
-f16: DType
-f16x2: DType
-f32: DType
-f32x2: DType
-f4E1M2x2: DType
-f4E2M1x2: DType
-f4e1m2x2: DType
-f4e2m1x2: DType
-f64: DType
-f8E4M3FN: DType
-f8E5M2: DType
-f8E8M0: DType
-f8e4m3: DType
-f8e4m3fn: DType
-f8e4m3x2: DType
-f8e4m3x4: DType
-f8e4m3x8: DType
-f8e5m2: DType
-f8e5m2x2: DType
-f8e5m2x4: DType
-f8e5m2x8: DType
-f8e8m0: DType
-float16: DType
-float32: DType
-hif8: DType
-hif8x2: DType
-hif8x4: DType
-hif8x8: DType
-i1: DType
-i16: DType
-i16x2: DType
-i32: DType
-i32x2: DType
-i64: DType
-i8: DType
-i8x2: DType
-index: DType
-int1: DType
-int16: DType
-int32: DType
-int64: DType
-int8: DType
-si16: DType
-si32: DType
-si64: DType
-si8: DType
-ui16: DType
-ui32: DType
-ui64: DType
-ui8: DType
-uint16: DType
-uint32: DType
-uint64: DType
-uint8: DType
+class _Scalar(ScalarValue):
+    def __init__(self, value: float | str) -> None: ...
+class bf16(_Scalar): ...
+class bf16x2(_Scalar): ...
+class bfloat16(_Scalar): ...
+class f16(_Scalar): ...
+class f16x2(_Scalar): ...
+class f32(_Scalar): ...
+class f32x2(_Scalar): ...
+class f4E1M2x2(_Scalar): ...
+class f4E2M1x2(_Scalar): ...
+class f4e1m2x2(_Scalar): ...
+class f4e2m1x2(_Scalar): ...
+class f64(_Scalar): ...
+class f8E4M3FN(_Scalar): ...
+class f8E5M2(_Scalar): ...
+class f8E8M0(_Scalar): ...
+class f8e4m3(_Scalar): ...
+class f8e4m3fn(_Scalar): ...
+class f8e4m3x2(_Scalar): ...
+class f8e4m3x4(_Scalar): ...
+class f8e4m3x8(_Scalar): ...
+class f8e5m2(_Scalar): ...
+class f8e5m2x2(_Scalar): ...
+class f8e5m2x4(_Scalar): ...
+class f8e5m2x8(_Scalar): ...
+class f8e8m0(_Scalar): ...
+class float16(_Scalar): ...
+class float32(_Scalar): ...
+class hif8(_Scalar): ...
+class hif8x2(_Scalar): ...
+class hif8x4(_Scalar): ...
+class hif8x8(_Scalar): ...
+class i1(_Scalar): ...
+class i16(_Scalar): ...
+class i16x2(_Scalar): ...
+class i32(_Scalar): ...
+class i32x2(_Scalar): ...
+class i64(_Scalar): ...
+class i8(_Scalar): ...
+class i8x2(_Scalar): ...
+class index(_Scalar): ...
+class int1(_Scalar): ...
+class int16(_Scalar): ...
+class int32(_Scalar): ...
+class int64(_Scalar): ...
+class int8(_Scalar): ...
+class si16(_Scalar): ...
+class si32(_Scalar): ...
+class si64(_Scalar): ...
+class si8(_Scalar): ...
+class ui16(_Scalar): ...
+class ui32(_Scalar): ...
+class ui64(_Scalar): ...
+class ui8(_Scalar): ...
+class uint16(_Scalar): ...
+class uint32(_Scalar): ...
+class uint64(_Scalar): ...
+class uint8(_Scalar): ...
 
 class MaskPattern(str, Enum):
     ALL = 'PAT_ALL'
@@ -740,103 +750,103 @@ def wait_intra_block(pipe: Any, event_id: Any) -> Any:
 def absf(operand: Any) -> Any:
     """Absolute value: the sign bit cleared."""
     ...
-def aic_initialize_pipe(dir_mask: Any, slot_size: Any, *, gm_slot_buffer: Any = ..., gm_slot_tensor: Any = ..., c2v_consumer_buf: Any = ..., v2c_consumer_buf: Any = ..., id: Any = ..., slot_num: Any = ..., local_slot_num: Any = ..., nosplit: Any = ..., acc_push_epilogue: Any = ...) -> Any:
+def aic_initialize_pipe(id: Any, *rest: Any, gm_slot_buffer: Any = ..., gm_slot_tensor: Any = ..., c2v_consumer_buf: _Integer = ..., v2c_consumer_buf: _Integer = ..., dir_mask: Any = ..., slot_size: Any = ..., slot_num: Any = ..., local_slot_num: Any = ..., nosplit: Any = ..., acc_push_epilogue: Any = ...) -> None:
     """Set up the cube's end of a FIFO."""
     ...
-def aiv_initialize_pipe(dir_mask: Any, slot_size: Any, *, gm_slot_buffer: Any = ..., gm_slot_tensor: Any = ..., c2v_consumer_buf: Any = ..., v2c_consumer_buf: Any = ..., id: Any = ..., slot_num: Any = ..., local_slot_num: Any = ..., nosplit: Any = ..., acc_push_epilogue: Any = ...) -> Any:
+def aiv_initialize_pipe(id: Any, *rest: Any, gm_slot_buffer: Any = ..., gm_slot_tensor: Any = ..., c2v_consumer_buf: _Integer = ..., v2c_consumer_buf: _Integer = ..., dir_mask: Any = ..., slot_size: Any = ..., slot_num: Any = ..., local_slot_num: Any = ..., nosplit: Any = ..., acc_push_epilogue: Any = ...) -> None:
     """Set up the vector cores' end of a FIFO."""
     ...
-def alloc_multi_tile(*, addr: Any = ..., valid_row: Any = ..., valid_col: Any = ...) -> Any:
+def alloc_multi_tile(*, addr: _Integer = ..., valid_row: _Integer = ..., valid_col: _Integer = ...) -> Any:
     """Several tiles of one type, for buffering."""
     ...
-def atomic_add(pointer: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_add(pointer: _Address, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic sum."""
     ...
-def atomic_and(pointer: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_and(pointer: _Address, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic bitwise and."""
     ...
-def atomic_cas(pointer: Any, compare: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_cas(pointer: _Address, compare: Any, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic compare and swap."""
     ...
-def atomic_exch(pointer: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_exch(pointer: _Address, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic exchange."""
     ...
-def atomic_max(pointer: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_max(pointer: _Address, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic maximum; integers compare as signed unless `unsigned` is written."""
     ...
-def atomic_min(pointer: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_min(pointer: _Address, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic minimum; integers compare as signed unless `unsigned` is written."""
     ...
-def atomic_or(pointer: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_or(pointer: _Address, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic bitwise or."""
     ...
-def atomic_sub(pointer: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_sub(pointer: _Address, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic difference."""
     ...
-def atomic_xor(pointer: Any, value: Any, *, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | Enum | str = ..., signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def atomic_xor(pointer: _Address, value: Any, l2cache: Literal['nmfv', 'nmlv', 'nmprs', 'nmred', 'naci', 'napw', 'napi', 'nared', 'wbhfv', 'wbhlv', 'wbhprs', 'wbhred', 'wtsfv', 'wtslv', 'wtsprs', 'wtsred'] | _Word = ..., signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Atomic bitwise exclusive or."""
     ...
-def barrier_sync(pipe: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX', 'PIPE_ALL'] | Enum | str) -> Any:
+def barrier_sync(pipe: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX', 'PIPE_ALL'] | _Word) -> None:
     """Older name of pto.barrier, by operation class instead of pipe."""
     ...
 def bitcast(source: Any) -> Any:
     """A tile read as another element type."""
     ...
-def build_async_session(control: Any, workspace: Any, *, sync_id: Any = ..., block_bytes: Any = ..., comm_block_offset: Any = ..., queue_num: Any = ..., channel_group_idx: Any = ...) -> Any:
+def build_async_session(control: Any, workspace: Any, sync_id: Any = ..., block_bytes: Any = ..., comm_block_offset: Any = ..., queue_num: Any = ..., channel_group_idx: Any = ...) -> Any:
     """Older name of pto.comm.build_async_session."""
     ...
 def ceil(operand: Any) -> Any:
     """Rounded to an integer, towards plus infinity."""
     ...
-def chistv2(acc: Any, input: Any, mask: Any, bin: Any) -> Any:
+def chistv2(acc: RegisterValue, input: RegisterValue, mask: MaskValue, bin: _Integer) -> RegisterValue:
     """Count how many bytes are at most each value, for half of the values."""
     ...
-def cmo_cacheinvalid(*, address: Any = ...) -> Any:
+def cmo_cacheinvalid(*, address: Any = ...) -> None:
     """Invalidate cached GM data: the line of an address, or everything."""
     ...
-def copy_cbuf_to_bt(source: Any, dest: Any, convert: Any, n_burst: Any, len_burst: Any, source_gap: Any, dest_gap: Any) -> Any:
+def copy_cbuf_to_bt(source: _Address, dest: _Address, convert: _Number, n_burst: _Integer, len_burst: _Integer, source_gap: _Integer, dest_gap: _Integer) -> None:
     """Load bias values from L1 into the bias table (pipe MTE1); the raw form of pto.mte_l1_bt."""
     ...
-def copy_cbuf_to_fbuf(source: Any, dest: Any, n_burst: Any, len_burst: Any, source_gap: Any, dest_gap: Any) -> Any:
+def copy_cbuf_to_fbuf(source: _Address, dest: _Address, n_burst: _Integer, len_burst: _Integer, source_gap: _Integer, dest_gap: _Integer) -> None:
     """Load parameter rows from L1 into the fixpipe buffer (pipe FIX)."""
     ...
-def copy_cbuf_to_ubuf(source: Any, dest: Any, sid: Any, n_burst: Any, len_burst: Any, source_gap: Any, dest_gap: Any) -> Any:
+def copy_cbuf_to_ubuf(source: _Address, dest: _Address, sid: _Integer, n_burst: _Integer, len_burst: _Integer, source_gap: _Integer, dest_gap: _Integer) -> None:
     """Copy rows from L1 to the UB of one vector core (issued by the cube core, pipe MTE1, a5)."""
     ...
-def copy_gm_to_cbuf(source: Any, dest: Any, n_burst: Any, len_burst: Any, source_stride: Any, dest_stride: Any) -> Any:
+def copy_gm_to_cbuf(source: _Address, dest: _Address, n_burst: _Integer, len_burst: _Integer, source_stride: _Integer, dest_stride: _Integer) -> None:
     """Copy rows from GM to L1 (pipe MTE2), inside the two hardware loops of the outtol1 registers."""
     ...
-def copy_gm_to_cbuf_multi_dn2nz(source: Any, dest: Any, sid: Any, inner_stride: Any, l2_cache_ctl: Any, n: Any, d: Any, outer_stride: Any, small_c0: Any) -> Any:
+def copy_gm_to_cbuf_multi_dn2nz(source: _Address, dest: _Address, sid: _Integer, inner_stride: _Integer, l2_cache_ctl: _Integer, n: _Integer, d: _Integer, outer_stride: _Integer, small_c0: _Number) -> None:
     """Copy a column-major matrix from GM into NZ order in L1 (pipe MTE2)."""
     ...
-def copy_gm_to_cbuf_multi_nd2nz(source: Any, dest: Any, sid: Any, inner_stride: Any, l2_cache_ctl: Any, n: Any, d: Any, outer_stride: Any, small_c0: Any) -> Any:
+def copy_gm_to_cbuf_multi_nd2nz(source: _Address, dest: _Address, sid: _Integer, inner_stride: _Integer, l2_cache_ctl: _Integer, n: _Integer, d: _Integer, outer_stride: _Integer, small_c0: _Number) -> None:
     """Copy a row-major matrix from GM into NZ order in L1 (pipe MTE2)."""
     ...
-def copy_gm_to_ubuf(source: Any, dest: Any, sid: Any, n_burst: Any, len_burst: Any, left_padding: Any, right_padding: Any, data_select: Any, l2_cache_ctl: Any, source_stride: Any, dest_stride: Any, *, valid_rows: Any = ..., valid_cols: Any = ...) -> Any:
+def copy_gm_to_ubuf(source: _Address, dest: _Address, sid: _Integer, n_burst: _Integer, len_burst: _Integer, left_padding: _Integer, right_padding: _Integer, data_select: _Number, l2_cache_ctl: _Integer, source_stride: _Integer, dest_stride: _Integer, *, valid_rows: _Integer = ..., valid_cols: _Integer = ...) -> None:
     """Copy rows from GM to UB (pipe MTE2), inside the two hardware loops of the outtoub registers."""
     ...
-def copy_matrix_cc_to_cbuf(source: Any, dest: Any, config0: Any, config1: Any, *, loop3_para: Any = ..., channel_para: Any = ..., quant_pre: Any = ..., relu_alpha: Any = ..., fix_clip_relu: Any = ..., fpc: Any = ...) -> Any:
+def copy_matrix_cc_to_cbuf(source: _Address, dest: _Address, config0: _Integer, config1: _Integer, *, loop3_para: _Integer = ..., channel_para: _Integer = ..., quant_pre: _Integer = ..., relu_alpha: _Integer = ..., fix_clip_relu: _Integer = ..., fpc: _Integer = ...) -> None:
     """Move a tile from L0C to L1 (pipe FIX); the raw form of pto.mte_l0c_l1."""
     ...
-def copy_matrix_cc_to_gm(source: Any, dest: Any, config0: Any, config1: Any, *, loop3_para: Any = ..., channel_para: Any = ..., quant_pre: Any = ..., relu_alpha: Any = ..., fix_clip_relu: Any = ..., fpc: Any = ...) -> Any:
+def copy_matrix_cc_to_gm(source: _Address, dest: _Address, config0: _Integer, config1: _Integer, *, loop3_para: _Integer = ..., channel_para: _Integer = ..., quant_pre: _Integer = ..., relu_alpha: _Integer = ..., fix_clip_relu: _Integer = ..., fpc: _Integer = ...) -> None:
     """Store a tile from L0C to GM (pipe FIX); the raw form of pto.mte_l0c_gm."""
     ...
-def copy_matrix_cc_to_ub(source: Any, dest: Any, config0: Any, config1: Any, *, loop3_para: Any = ..., channel_para: Any = ..., quant_pre: Any = ..., relu_alpha: Any = ..., fix_clip_relu: Any = ..., fpc: Any = ...) -> Any:
+def copy_matrix_cc_to_ub(source: _Address, dest: _Address, config0: _Integer, config1: _Integer, *, loop3_para: _Integer = ..., channel_para: _Integer = ..., quant_pre: _Integer = ..., relu_alpha: _Integer = ..., fix_clip_relu: _Integer = ..., fpc: _Integer = ...) -> None:
     """Move a tile from L0C to UB (pipe FIX, a5); the raw form of pto.mte_l0c_ub."""
     ...
-def copy_ubuf_to_cbuf(source: Any, dest: Any, sid: Any, n_burst: Any, len_burst: Any, source_gap: Any, dest_gap: Any) -> Any:
+def copy_ubuf_to_cbuf(source: _Address, dest: _Address, sid: _Integer, n_burst: _Integer, len_burst: _Integer, source_gap: _Integer, dest_gap: _Integer) -> None:
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5)."""
     ...
-def copy_ubuf_to_gm(source: Any, dest: Any, sid: Any, n_burst: Any, len_burst: Any, reserved: Any, dest_stride: Any, source_stride: Any, *, valid_rows: Any = ..., valid_cols: Any = ...) -> Any:
+def copy_ubuf_to_gm(source: _Address, dest: _Address, sid: _Integer, n_burst: _Integer, len_burst: _Integer, reserved: _Integer, dest_stride: _Integer, source_stride: _Integer, *, valid_rows: _Integer = ..., valid_cols: _Integer = ...) -> None:
     """Copy rows from UB to GM (pipe MTE3), inside the two hardware loops of the ubtoout registers."""
     ...
 def cos(operand: Any) -> Any:
     """Cosine, rounded once."""
     ...
-def create_cbuf_matrix(dest: Any, value: Any, repeat: Any, blocks: Any, gap: Any, fill_word_bits: Any) -> Any:
+def create_cbuf_matrix(dest: _Address, value: _Integer, repeat: _Integer, blocks: _Integer, gap: _Integer, fill_word_bits: Any) -> None:
     """Fill L1 with a 16- or 32-bit word (pipe MTE2), from the pointer on."""
     ...
-def dcci(address: Any, lines: Literal['SINGLE_CACHE_LINE', 'ENTIRE_DATA_CACHE'] | Enum | str, *, side: Literal['CACHELINE_ALL', 'CACHELINE_UB', 'CACHELINE_OUT', 'CACHELINE_ATOMIC'] | Enum | str = ...) -> Any:
+def dcci(address: _Address, lines: Literal['SINGLE_CACHE_LINE', 'ENTIRE_DATA_CACHE'] | _Word, side: Literal['CACHELINE_ALL', 'CACHELINE_UB', 'CACHELINE_OUT', 'CACHELINE_ATOMIC'] | _Word = ...) -> None:
     """Clean and invalidate the scalar data cache: the line of an address, or all of it."""
     ...
 def declare_eventid_array() -> Any:
@@ -851,22 +861,22 @@ def declare_local_array() -> Any:
 def declare_tile() -> Any:
     """A tile without storage."""
     ...
-def dhistv2(acc: Any, input: Any, mask: Any, bin: Any) -> Any:
+def dhistv2(acc: RegisterValue, input: RegisterValue, mask: MaskValue, bin: _Integer) -> RegisterValue:
     """Count how often each byte value occurs, for half of the values."""
     ...
-def dsb(memory: Literal['ALL', 'DDR', 'UB', 'SEQ'] | Enum | str) -> Any:
+def dsb(memory: Literal['ALL', 'DDR', 'UB', 'SEQ'] | _Word) -> None:
     """The scalar unit waits until its own memory effects are done."""
     ...
-def eventid_array_get(array: Any, index: Any) -> Any:
+def eventid_array_get(array: Any, index: _Integer) -> Any:
     """Reads an event id."""
     ...
-def eventid_array_set(array: Any, index: Any, value: Any) -> Any:
+def eventid_array_set(array: Any, index: _Integer, value: _Integer) -> None:
     """Writes an event id."""
     ...
 def exp(operand: Any) -> Any:
     """e^x, rounded once; subnormal f32 count as zero."""
     ...
-def fence_barrier_all(scope: Literal['local_memory', 'gm', 'all'] | Enum | str) -> Any:
+def fence_barrier_all(scope: Literal['local_memory', 'gm', 'all'] | _Word) -> None:
     """Wait for the memory effects of this core."""
     ...
 def floor(operand: Any) -> Any:
@@ -881,118 +891,118 @@ def fmax(lhs: Any, rhs: Any) -> Any:
 def fmin(lhs: Any, rhs: Any) -> Any:
     """The lesser; of a number and NaN the number, and -0 is less than +0."""
     ...
-def get_block_dim_x() -> Any:
+def get_block_dim_x() -> ScalarValue:
     """Dimension x of the launch."""
     ...
-def get_block_dim_y() -> Any:
+def get_block_dim_y() -> ScalarValue:
     """Dimension y of the launch."""
     ...
-def get_block_dim_z() -> Any:
+def get_block_dim_z() -> ScalarValue:
     """Dimension z of the launch."""
     ...
-def get_block_idx() -> Any:
+def get_block_idx() -> ScalarValue:
     """Block index."""
     ...
-def get_block_idx_x() -> Any:
+def get_block_idx_x() -> ScalarValue:
     """Core index along x: always 0; use pto.get_block_idx."""
     ...
-def get_block_idx_y() -> Any:
+def get_block_idx_y() -> ScalarValue:
     """Core index along y: always 0; use pto.get_block_idx."""
     ...
-def get_block_idx_z() -> Any:
+def get_block_idx_z() -> ScalarValue:
     """Core index along z: always 0; use pto.get_block_idx."""
     ...
-def get_block_num() -> Any:
+def get_block_num() -> ScalarValue:
     """Block count."""
     ...
-def get_buf_dyn(pipe: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str, *, id: Any = ..., mode: Any = ..., id_literal: Any = ..., mode_literal: Any = ...) -> Any:
+def get_buf_dyn(pipe: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word, id_literal: Any = ..., mode_literal: Any = ..., *, id: _Integer = ..., mode: _Integer = ...) -> None:
     """Older name of pto.get_buf with a computed id."""
     ...
-def get_clock32() -> Any:
+def get_clock32() -> ScalarValue:
     """How many clocks the workitem has asked for in this launch, 32 bits."""
     ...
-def get_clock64() -> Any:
+def get_clock64() -> ScalarValue:
     """How many clocks the workitem has asked for in this launch, 64 bits."""
     ...
 def get_ctrl() -> Any:
     """Read the control register."""
     ...
-def get_grid_dim_x() -> Any:
+def get_grid_dim_x() -> ScalarValue:
     """Number of cores along x: always 0; use pto.get_block_num."""
     ...
-def get_grid_dim_y() -> Any:
+def get_grid_dim_y() -> ScalarValue:
     """Number of cores along y: always 0; use pto.get_block_num."""
     ...
-def get_grid_dim_z() -> Any:
+def get_grid_dim_z() -> ScalarValue:
     """Number of cores along z: always 0; use pto.get_block_num."""
     ...
-def get_laneid() -> Any:
+def get_laneid() -> ScalarValue:
     """Lane of the workitem in its warp of 32: its number modulo 32."""
     ...
-def get_lanemask_eq() -> Any:
+def get_lanemask_eq() -> ScalarValue:
     """The bit of the own lane, out of 32."""
     ...
-def get_lanemask_ge() -> Any:
+def get_lanemask_ge() -> ScalarValue:
     """The bits of the own lane and those above."""
     ...
-def get_lanemask_gt() -> Any:
+def get_lanemask_gt() -> ScalarValue:
     """The bits of the lanes above the own one."""
     ...
-def get_lanemask_le() -> Any:
+def get_lanemask_le() -> ScalarValue:
     """The bits of the own lane and those below."""
     ...
-def get_lanemask_lt() -> Any:
+def get_lanemask_lt() -> ScalarValue:
     """The bits of the lanes below the own one."""
     ...
 def get_prefetch_async_session(context: Any) -> Any:
     """The session of a queue of prefetches."""
     ...
-def get_subblock_idx() -> Any:
+def get_subblock_idx() -> ScalarValue:
     """Subblock index."""
     ...
-def get_subblock_num() -> Any:
+def get_subblock_num() -> ScalarValue:
     """Subblock count."""
     ...
-def get_tensor_view_dim(source: Any, dimension: Any) -> Any:
+def get_tensor_view_dim(source: Any, dimension: _Integer) -> Any:
     """The size of a view in one dimension."""
     ...
-def get_tensor_view_stride(source: Any, dimension: Any) -> Any:
+def get_tensor_view_stride(source: Any, dimension: _Integer) -> Any:
     """The stride of a view in one dimension."""
     ...
-def get_tid_x() -> Any:
+def get_tid_x() -> ScalarValue:
     """Coordinate x of the workitem."""
     ...
-def get_tid_y() -> Any:
+def get_tid_y() -> ScalarValue:
     """Coordinate y of the workitem."""
     ...
-def get_tid_z() -> Any:
+def get_tid_z() -> ScalarValue:
     """Coordinate z of the workitem."""
     ...
-def get_validshape(source: Any) -> Any:
+def get_validshape(source: Any) -> tuple[Any, Any]:
     """The valid region of a tile."""
     ...
-def get_veccoreid() -> Any:
+def get_veccoreid() -> ScalarValue:
     """Number of the vector core among those of the launch."""
     ...
-def get_vms4_sr() -> Any:
+def get_vms4_sr() -> tuple[Any, Any, Any, Any]:
     """Progress of the last merge."""
     ...
-def init_align() -> Any:
+def init_align() -> AlignValue:
     """Begin an unaligned store stream: nothing is pending yet."""
     ...
-def initialize_l2g2l_pipe(dir_mask: Any, slot_size: Any, *, buffers: Any = ..., slot_num: Any = ..., local_slot_num: Any = ..., flag_base: Any = ..., nosplit: Any = ...) -> Any:
+def initialize_l2g2l_pipe(buffers: Any = ..., dir_mask: Any = ..., slot_size: Any = ..., slot_num: Any = ..., local_slot_num: Any = ..., flag_base: Any = ..., nosplit: Any = ...) -> Any:
     """Set up a FIFO through global memory."""
     ...
-def initialize_l2l_pipe(dir_mask: Any, slot_size: Any, *, buffers: Any = ..., slot_num: Any = ..., local_slot_num: Any = ..., flag_base: Any = ..., nosplit: Any = ...) -> Any:
+def initialize_l2l_pipe(buffers: Any = ..., dir_mask: Any = ..., slot_size: Any = ..., slot_num: Any = ..., local_slot_num: Any = ..., flag_base: Any = ..., nosplit: Any = ...) -> Any:
     """Set up a FIFO between local memories."""
     ...
-def inttoptr(address: Any) -> Any:
+def inttoptr(address: _Integer) -> _Address:
     """GM pointer from an address."""
     ...
-def ld_dev(pointer: Any, offset: Any) -> Any:
+def ld_dev(pointer: _Address, offset: _Integer) -> Any:
     """Uncached load."""
     ...
-def llvm_alloca(count: Any, *, element_type: Any = ...) -> Any:
+def llvm_alloca(count: Any, element_type: Any = ...) -> Any:
     """Private buffer of a workitem."""
     ...
 def llvm_bitcast(operand: Any) -> Any:
@@ -1001,130 +1011,130 @@ def llvm_bitcast(operand: Any) -> Any:
 def llvm_extractelement(vector: Any, index: Any) -> Any:
     """Element of a vector."""
     ...
-def llvm_getelementptr(base: Any, *, index: Any = ..., constant: Any = ..., element_type: Any = ...) -> Any:
+def llvm_getelementptr(base: Any, constant: Any = ..., element_type: Any = ..., *, index: Any = ...) -> Any:
     """Address of an element."""
     ...
 def llvm_insertelement(value: Any, vector: Any, index: Any) -> Any:
     """Vector with another element."""
     ...
-def llvm_inttoptr(address: Any) -> Any:
+def llvm_inttoptr(address: _Integer) -> Any:
     """Address of UB or GM as an LLVM pointer."""
     ...
-def llvm_load(pointer: Any, *, volatile_: Any = ...) -> Any:
+def llvm_load(pointer: Any, volatile_: Any = ...) -> Any:
     """Load a scalar or vector."""
     ...
-def llvm_mlir_constant(*, bits: Any = ..., dense: Any = ...) -> Any:
+def llvm_mlir_constant(bits: Any = ..., dense: Any = ...) -> Any:
     """A literal, in parentheses."""
     ...
 def llvm_mlir_undef() -> Any:
     """Undefined value."""
     ...
-def llvm_store(value: Any, pointer: Any, *, volatile_: Any = ...) -> Any:
+def llvm_store(value: Any, pointer: Any, volatile_: Any = ...) -> None:
     """Store a scalar or vector."""
     ...
-def load(pointer: Any, offset: Any) -> Any:
+def load(pointer: _Address, offset: _Integer) -> Any:
     """Load one element, as a workitem or as the scalar unit."""
     ...
-def load_cbuf_to_ca(source: Any, dest: Any, m_start: Any, k_start: Any, m_step: Any, k_step: Any, source_stride: Any, dest_stride: Any, *, transpose: Any = ...) -> Any:
+def load_cbuf_to_ca(source: _Address, dest: _Address, m_start: _Integer, k_start: _Integer, m_step: _Integer, k_step: _Integer, source_stride: _Integer, dest_stride: _Integer, transpose: Any = ...) -> None:
     """Load fractals from L1 into L0A (pipe MTE1); the raw form of pto.mte_l1_l0a."""
     ...
-def load_cbuf_to_ca_mx(source: Any, dest: Any, x_start: Any, y_start: Any, x_step: Any, y_step: Any, source_stride: Any, dest_stride: Any) -> Any:
+def load_cbuf_to_ca_mx(source: _Address, dest: _Address, x_start: _Integer, y_start: _Integer, x_step: _Integer, y_step: _Integer, source_stride: _Integer, dest_stride: _Integer) -> None:
     """Load MX scales for L0A from L1 (pipe MTE1)."""
     ...
-def load_cbuf_to_ca_s4(source: Any, dest: Any, m_start: Any, k_start: Any, m_step: Any, k_step: Any, source_stride: Any, dest_stride: Any, transpose: Any) -> Any:
+def load_cbuf_to_ca_s4(source: _Address, dest: _Address, m_start: _Integer, k_start: _Integer, m_step: _Integer, k_step: _Integer, source_stride: _Integer, dest_stride: _Integer, transpose: _Integer) -> None:
     """Load fractals of packed 4-bit elements from L1 into L0A (pipe MTE1)."""
     ...
-def load_cbuf_to_cb(source: Any, dest: Any, m_start: Any, k_start: Any, m_step: Any, k_step: Any, source_stride: Any, dest_stride: Any, *, transpose: Any = ...) -> Any:
+def load_cbuf_to_cb(source: _Address, dest: _Address, m_start: _Integer, k_start: _Integer, m_step: _Integer, k_step: _Integer, source_stride: _Integer, dest_stride: _Integer, transpose: Any = ...) -> None:
     """Load fractals from L1 into L0B (pipe MTE1); the raw form of pto.mte_l1_l0b."""
     ...
-def load_cbuf_to_cb_mx(source: Any, dest: Any, x_start: Any, y_start: Any, x_step: Any, y_step: Any, source_stride: Any, dest_stride: Any) -> Any:
+def load_cbuf_to_cb_mx(source: _Address, dest: _Address, x_start: _Integer, y_start: _Integer, x_step: _Integer, y_step: _Integer, source_stride: _Integer, dest_stride: _Integer) -> None:
     """Load MX scales for L0B from L1 (pipe MTE1)."""
     ...
-def load_cbuf_to_cb_s4(source: Any, dest: Any, m_start: Any, k_start: Any, m_step: Any, k_step: Any, source_stride: Any, dest_stride: Any, transpose: Any) -> Any:
+def load_cbuf_to_cb_s4(source: _Address, dest: _Address, m_start: _Integer, k_start: _Integer, m_step: _Integer, k_step: _Integer, source_stride: _Integer, dest_stride: _Integer, transpose: _Integer) -> None:
     """Load fractals of packed 4-bit elements from L1 into L0B (pipe MTE1)."""
     ...
-def local_array_get(array: Any, *, indices: Any = ...) -> Any:
+def local_array_get(array: Any, indices: _Integer = ...) -> Any:
     """Reads an element of an array."""
     ...
-def local_array_set(array: Any, value: Any, *, indices: Any = ...) -> Any:
+def local_array_set(array: Any, indices: _Integer = ..., value: Any = ...) -> None:
     """Writes an element of an array."""
     ...
 def log(operand: Any) -> Any:
     """Natural logarithm, rounded once."""
     ...
-def mad_bias_raw(a: Any, b: Any, c: Any, bias: Any, packed: Any) -> Any:
+def mad_bias_raw(a: _Address, b: _Address, c: _Address, bias: _Address, packed: _Integer) -> None:
     """A product with a bias and its fields in one word."""
     ...
-def mad_mx_bias_raw(a: Any, b: Any, c: Any, bias: Any, packed: Any) -> Any:
+def mad_mx_bias_raw(a: _Address, b: _Address, c: _Address, bias: _Address, packed: _Integer) -> None:
     """A product with MX scales and a bias and its fields in one word."""
     ...
-def mad_mx_raw(a: Any, b: Any, c: Any, packed: Any) -> Any:
+def mad_mx_raw(a: _Address, b: _Address, c: _Address, packed: _Integer) -> None:
     """A product with MX scales and its fields in one word."""
     ...
-def mad_raw(a: Any, b: Any, c: Any, packed: Any) -> Any:
+def mad_raw(a: _Address, b: _Address, c: _Address, packed: _Integer) -> None:
     """A product with its fields in one word."""
     ...
 def make_prefetch_async_context(workspace: Any) -> Any:
     """Begin a queue of prefetches."""
     ...
-def mem_bar(*, kind: Literal['VV_ALL', 'VST_VLD', 'VLD_VST', 'VST_VST', 'VS_ALL', 'VST_LD', 'VLD_ST', 'VST_ST', 'SV_ALL', 'ST_VLD', 'LD_VST', 'ST_VST', 'SS_ALL', 'ST_LD', 'LD_ST', 'ST_ST'] | Enum | str = ..., barrier_type: Literal['VV_ALL', 'VST_VLD', 'VLD_VST', 'VST_VST', 'VS_ALL', 'VST_LD', 'VLD_ST', 'VST_ST', 'SV_ALL', 'ST_VLD', 'LD_VST', 'ST_VST', 'SS_ALL', 'ST_LD', 'LD_ST', 'ST_ST'] | Enum | str = ..., order: Literal['VV_ALL', 'VST_VLD', 'VLD_VST', 'VST_VST', 'VS_ALL', 'VST_LD', 'VLD_ST', 'VST_ST', 'SV_ALL', 'ST_VLD', 'LD_VST', 'ST_VST', 'SS_ALL', 'ST_LD', 'LD_ST', 'ST_ST'] | Enum | str = ...) -> Any:
+def mem_bar(order: Literal['VV_ALL', 'VST_VLD', 'VLD_VST', 'VST_VST', 'VS_ALL', 'VST_LD', 'VLD_ST', 'VST_ST', 'SV_ALL', 'ST_VLD', 'LD_VST', 'ST_VST', 'SS_ALL', 'ST_LD', 'LD_ST', 'ST_ST'] | _Word = ..., *, kind: Literal['VV_ALL', 'VST_VLD', 'VLD_VST', 'VST_VST', 'VS_ALL', 'VST_LD', 'VLD_ST', 'VST_ST', 'SV_ALL', 'ST_VLD', 'LD_VST', 'ST_VST', 'SS_ALL', 'ST_LD', 'LD_ST', 'ST_ST'] | _Word = ..., barrier_type: Literal['VV_ALL', 'VST_VLD', 'VLD_VST', 'VST_VST', 'VS_ALL', 'VST_LD', 'VLD_ST', 'VST_ST', 'SV_ALL', 'ST_VLD', 'LD_VST', 'ST_VST', 'SS_ALL', 'ST_LD', 'LD_ST', 'ST_ST'] | _Word = ...) -> None:
     """Order UB accesses of one vector scope that may alias: one class before completes before another after."""
     ...
-def mgather(mem: Any, idx: Any, dst: Any, coalesce: Literal['row', 'elem'] | Enum | str, *, workspace: Any = ..., gatherOob: Literal['undefined', 'clamp', 'wrap', 'zero'] | Enum | str = ...) -> Any:
+def mgather(mem: Any, *rest: Any, idx: Any = ..., workspace: Any = ..., dst: Tile = ..., coalesce: Literal['row', 'elem'] | _Word = ..., gather_oob: Literal['undefined', 'clamp', 'wrap', 'zero'] | _Word = ...) -> None:
     """Gather rows or elements of a table in global memory."""
     ...
-def mscatter(src: Any, idx: Any, mem: Any, *, coalesce: Literal['row', 'elem'] | Enum | str = ..., scatterAtomicOp: Literal['none', 'add', 'max', 'min'] | Enum | str = ..., scatterOob: Literal['undefined', 'skip', 'clamp', 'wrap'] | Enum | str = ..., scatterConflict: Literal['default', 'last'] | Enum | str = ...) -> Any:
+def mscatter(src: Tile, idx: Any, mem: Any, coalesce: Literal['row', 'elem'] | _Word = ..., scatter_atomic_op: Literal['none', 'add', 'max', 'min'] | _Word = ..., scatter_oob: Literal['undefined', 'skip', 'clamp', 'wrap'] | _Word = ..., scatter_conflict: Literal['default', 'last'] | _Word = ...) -> None:
     """Scatter rows or elements of a tile into a table in global memory."""
     ...
-def mulhi(lhs: Any, rhs: Any, *, signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def mulhi(lhs: Any, rhs: Any, signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """High half of a product of integers."""
     ...
-def multi_tile_get(source: Any, slot: Any) -> Any:
+def multi_tile_get(source: Any, slot: _Integer) -> Any:
     """One of several tiles."""
     ...
-def pand(lhs: Any, rhs: Any, mask: Any) -> Any:
+def pand(lhs: MaskValue, rhs: MaskValue, mask: MaskValue) -> MaskValue:
     """Lanes that are active in both masks and in the governing one."""
     ...
-def pdintlv_b16(lhs: Any, rhs: Any) -> Any:
+def pdintlv_b16(lhs: Any, rhs: Any) -> tuple[Any, Any]:
     """The even and the odd lanes of two masks, taken as one sequence of lanes."""
     ...
-def pdintlv_b32(lhs: Any, rhs: Any) -> Any:
+def pdintlv_b32(lhs: Any, rhs: Any) -> tuple[Any, Any]:
     """The even and the odd lanes of two masks, taken as one sequence of lanes."""
     ...
-def pdintlv_b8(lhs: Any, rhs: Any) -> Any:
+def pdintlv_b8(lhs: Any, rhs: Any) -> tuple[Any, Any]:
     """The even and the odd lanes of two masks, taken as one sequence of lanes."""
     ...
-def pge_b16(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | Enum | str) -> Any:
+def pge_b16(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | _Word) -> Any:
     """A mask of 128 lanes by pattern; pset and pge are the same."""
     ...
-def pge_b32(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | Enum | str) -> Any:
+def pge_b32(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | _Word) -> Any:
     """A mask of 64 lanes by pattern; pset and pge are the same."""
     ...
-def pge_b8(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | Enum | str) -> Any:
+def pge_b8(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | _Word) -> Any:
     """A mask of 256 lanes by pattern; pset and pge are the same."""
     ...
-def pintlv_b16(lhs: Any, rhs: Any) -> Any:
+def pintlv_b16(lhs: Any, rhs: Any) -> tuple[Any, Any]:
     """The lanes of two masks in turn."""
     ...
-def pintlv_b32(lhs: Any, rhs: Any) -> Any:
+def pintlv_b32(lhs: Any, rhs: Any) -> tuple[Any, Any]:
     """The lanes of two masks in turn."""
     ...
-def pintlv_b8(lhs: Any, rhs: Any) -> Any:
+def pintlv_b8(lhs: Any, rhs: Any) -> tuple[Any, Any]:
     """The lanes of two masks in turn."""
     ...
-def pltm_b16(loop: Any, bound: Any) -> Any:
+def pltm_b16(loop: _Integer, bound: _Integer) -> Any:
     """A mask of the lanes of iteration `loop` that are below `bound`."""
     ...
-def pltm_b32(loop: Any, bound: Any) -> Any:
+def pltm_b32(loop: _Integer, bound: _Integer) -> Any:
     """A mask of the lanes of iteration `loop` that are below `bound`."""
     ...
-def pltm_b8(loop: Any, bound: Any) -> Any:
+def pltm_b8(loop: _Integer, bound: _Integer) -> Any:
     """A mask of the lanes of iteration `loop` that are below `bound`."""
     ...
-def pnot(input: Any, mask: Any) -> Any:
+def pnot(input: MaskValue, mask: MaskValue) -> MaskValue:
     """Lanes that are inactive in a mask and active in the governing one."""
     ...
-def por(lhs: Any, rhs: Any, mask: Any) -> Any:
+def por(lhs: MaskValue, rhs: MaskValue, mask: MaskValue) -> MaskValue:
     """Lanes that are active in one mask or the other, and in the governing one."""
     ...
 def pow(lhs: Any, rhs: Any) -> Any:
@@ -1133,412 +1143,412 @@ def pow(lhs: Any, rhs: Any) -> Any:
 def prmt(lhs: Any, rhs: Any, selector: Any) -> Any:
     """Choose four bytes of eight."""
     ...
-def psel(lhs: Any, rhs: Any, select: Any) -> Any:
+def psel(lhs: MaskValue, rhs: MaskValue, select: MaskValue) -> MaskValue:
     """Lanes of one mask where a third is set, of the other elsewhere."""
     ...
-def pset_b16(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | Enum | str) -> Any:
+def pset_b16(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | _Word) -> Any:
     """A mask of 128 lanes by pattern; pset and pge are the same."""
     ...
-def pset_b32(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | Enum | str) -> Any:
+def pset_b32(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | _Word) -> Any:
     """A mask of 64 lanes by pattern; pset and pge are the same."""
     ...
-def pset_b8(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | Enum | str) -> Any:
+def pset_b8(pattern: Literal['PAT_ALL', 'PAT_VL1', 'PAT_VL2', 'PAT_VL3', 'PAT_VL4', 'PAT_VL8', 'PAT_VL16', 'PAT_VL32', 'PAT_VL64', 'PAT_VL128', 'PAT_M3', 'PAT_M4', 'PAT_H', 'PAT_Q', 'PAT_ALLF'] | _Word) -> Any:
     """A mask of 256 lanes by pattern; pset and pge are the same."""
     ...
-def psti(value: Any, dest: Any, offset: Any, dist: Literal['NORM', 'PK'] | Enum | str) -> Any:
+def psti(value: MaskValue, dest: _Address, offset: _Integer, dist: Literal['NORM', 'PK'] | _Word) -> Any:
     """Store a mask to UB at a constant offset, bit by bit and whatever its granularity."""
     ...
-def ptrtoint(pointer: Any) -> Any:
+def ptrtoint(pointer: _Address) -> Any:
     """Address of a GM pointer."""
     ...
-def pxor(lhs: Any, rhs: Any, mask: Any) -> Any:
+def pxor(lhs: MaskValue, rhs: MaskValue, mask: MaskValue) -> MaskValue:
     """Lanes that are active in just one of the two masks, and in the governing one."""
     ...
-def record_event(source: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str, destination: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str, event: Literal['EVENT_ID0', 'EVENT_ID1', 'EVENT_ID2', 'EVENT_ID3', 'EVENT_ID4', 'EVENT_ID5', 'EVENT_ID6', 'EVENT_ID7'] | Enum | str) -> Any:
+def record_event(source: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word, destination: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word, event: Literal['EVENT_ID0', 'EVENT_ID1', 'EVENT_ID2', 'EVENT_ID3', 'EVENT_ID4', 'EVENT_ID5', 'EVENT_ID6', 'EVENT_ID7'] | _Word) -> None:
     """Older name of pto.set_flag, between operation classes instead of pipes."""
     ...
-def redux_add(value: Any, *, signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def redux_add(value: Any, signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Sum over the active lanes of the warp."""
     ...
-def redux_max(value: Any, *, signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def redux_max(value: Any, signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Greatest value of the active lanes of the warp."""
     ...
-def redux_min(value: Any, *, signedness: Literal['signed', 'unsigned'] | Enum | str = ...) -> Any:
+def redux_min(value: Any, signedness: Literal['signed', 'unsigned'] | _Word = ...) -> Any:
     """Least value of the active lanes of the warp."""
     ...
 def rint(operand: Any) -> Any:
     """Rounded to the nearest integer, ties to even."""
     ...
-def rls_buf_dyn(pipe: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str, *, id: Any = ..., mode: Any = ..., id_literal: Any = ..., mode_literal: Any = ...) -> Any:
+def rls_buf_dyn(pipe: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word, id_literal: Any = ..., mode_literal: Any = ..., *, id: _Integer = ..., mode: _Integer = ...) -> None:
     """Older name of pto.rls_buf with a computed id."""
     ...
 def round(operand: Any) -> Any:
     """Rounded to the nearest integer, ties away from zero."""
     ...
-def sbitset0(value: Any, bit: Any) -> Any:
+def sbitset0(value: _Integer, bit: _Integer) -> ScalarValue:
     """Clear a bit."""
     ...
-def sbitset1(value: Any, bit: Any) -> Any:
+def sbitset1(value: _Integer, bit: _Integer) -> ScalarValue:
     """Set a bit."""
     ...
-def set_atomic_add() -> Any:
+def set_atomic_add() -> None:
     """Later UB to GM and L0C to GM stores add to GM, once a type is set, until pto.set_atomic_none."""
     ...
-def set_atomic_bf16() -> Any:
+def set_atomic_bf16() -> None:
     """Later stores to GM are atomic in bf16."""
     ...
-def set_atomic_f16() -> Any:
+def set_atomic_f16() -> None:
     """Later stores to GM are atomic in f16."""
     ...
-def set_atomic_f32() -> Any:
+def set_atomic_f32() -> None:
     """Later stores to GM are atomic in f32."""
     ...
-def set_atomic_max() -> Any:
+def set_atomic_max() -> None:
     """Later stores to GM keep the maximum of GM and the stored value."""
     ...
-def set_atomic_min() -> Any:
+def set_atomic_min() -> None:
     """Later stores to GM keep the minimum of GM and the stored value."""
     ...
-def set_atomic_none() -> Any:
+def set_atomic_none() -> None:
     """Stores to GM overwrite again."""
     ...
-def set_atomic_s16() -> Any:
+def set_atomic_s16() -> None:
     """Later stores to GM are atomic in s16."""
     ...
-def set_atomic_s32() -> Any:
+def set_atomic_s32() -> None:
     """Later stores to GM are atomic in s32."""
     ...
-def set_atomic_s8() -> Any:
+def set_atomic_s8() -> None:
     """Later stores to GM are atomic in s8."""
     ...
-def set_channel_para(low: Any, high: Any) -> Any:
+def set_channel_para(low: _Integer, high: _Integer) -> None:
     """Set the loop0 source stride of raw nz2dn stores: bits 63:48."""
     ...
-def set_cross_core(*, core_id: Any = ..., id: Any = ..., pipe: Any = ..., id_literal: Any = ...) -> Any:
+def set_cross_core(pipe: Any = ..., id_literal: Any = ..., *, core_id: _Integer = ..., id: _Integer = ...) -> None:
     """Signal the other cores of the cluster (a2a3)."""
     ...
-def set_ctrl(value: Any) -> Any:
+def set_ctrl(value: _Integer) -> None:
     """Write the control register."""
     ...
-def set_ffts(address: Any) -> Any:
+def set_ffts(address: _Address) -> None:
     """Give the base address of the signals between cores."""
     ...
-def set_fix_clip_relu(packed: Any) -> Any:
+def set_fix_clip_relu(packed: _Integer) -> None:
     """Set the clip value of raw fixpipe stores."""
     ...
-def set_flag_dyn(event: Any, source: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str, destination: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str) -> Any:
+def set_flag_dyn(event: _Integer, source: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word, destination: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word) -> None:
     """Signal an event whose id is computed."""
     ...
-def set_fpc(packed: Any) -> Any:
+def set_fpc(packed: _Integer) -> None:
     """Set the rows of the fixpipe buffer that raw stores read."""
     ...
-def set_intra_core(*, core_id: Any = ..., id: Any = ..., pipe: Any = ..., id_literal: Any = ...) -> Any:
+def set_intra_core(pipe: Any = ..., id_literal: Any = ..., *, core_id: _Integer = ..., id: _Integer = ...) -> None:
     """Another name of pto.set_intra_block."""
     ...
-def set_loop1_stride_outtol1(packed: Any) -> Any:
+def set_loop1_stride_outtol1(packed: _Integer) -> None:
     """Set how far source and destination advance per step of the inner loop of GM to L1 copies."""
     ...
-def set_loop1_stride_outtoub(source_stride: Any, dest_stride: Any) -> Any:
+def set_loop1_stride_outtoub(source_stride: _Integer, dest_stride: _Integer) -> None:
     """Set how far GM source and UB destination advance per step of the inner loop of pto.copy_gm_to_ubuf, in bytes."""
     ...
-def set_loop1_stride_ubtoout(source_stride: Any, dest_stride: Any) -> Any:
+def set_loop1_stride_ubtoout(source_stride: _Integer, dest_stride: _Integer) -> None:
     """Set how far source and destination advance per step of the inner loop of pto.copy_ubuf_to_gm."""
     ...
-def set_loop2_stride_outtol1(packed: Any) -> Any:
+def set_loop2_stride_outtol1(packed: _Integer) -> None:
     """Set how far source and destination advance per step of the outer loop of GM to L1 copies."""
     ...
-def set_loop2_stride_outtoub(source_stride: Any, dest_stride: Any) -> Any:
+def set_loop2_stride_outtoub(source_stride: _Integer, dest_stride: _Integer) -> None:
     """Set how far source and destination advance per step of the outer loop of pto.copy_gm_to_ubuf."""
     ...
-def set_loop2_stride_ubtoout(source_stride: Any, dest_stride: Any) -> Any:
+def set_loop2_stride_ubtoout(source_stride: _Integer, dest_stride: _Integer) -> None:
     """Set how far source and destination advance per step of the outer loop of pto.copy_ubuf_to_gm."""
     ...
-def set_loop3_para(low: Any, high: Any) -> Any:
+def set_loop3_para(low: _Integer, high: _Integer) -> None:
     """Set the repetition of raw fixpipe stores: bits 15:0 count, 31:16 source stride, 63:32 destination stride."""
     ...
-def set_loop_size_outtol1(packed: Any) -> Any:
+def set_loop_size_outtol1(packed: _Integer) -> None:
     """Set how often the two hardware loops around a GM to L1 copy run."""
     ...
-def set_loop_size_outtoub(loop1: Any, loop2: Any) -> Any:
+def set_loop_size_outtoub(loop1: _Integer, loop2: _Integer) -> None:
     """Set how often the two hardware loops around a GM to UB copy run: inner loop1, outer loop2."""
     ...
-def set_loop_size_ubtoout(loop1: Any, loop2: Any) -> Any:
+def set_loop_size_ubtoout(loop1: _Integer, loop2: _Integer) -> None:
     """Set how often the two hardware loops around a UB to GM copy run: inner loop1, outer loop2."""
     ...
-def set_mov_pad_val(value: Any) -> Any:
+def set_mov_pad_val(value: Any) -> None:
     """Set the bit pattern with which GM to UB copies pad their rows."""
     ...
-def set_mte2_nz_para(packed: Any) -> Any:
+def set_mte2_nz_para(packed: _Integer) -> None:
     """Set the destination layout of pto.copy_gm_to_cbuf_multi_nd2nz and _dn2nz."""
     ...
-def set_pad_val_outtol1(value: Any) -> Any:
+def set_pad_val_outtol1(value: Any) -> None:
     """Set the pad pattern of GM to L1 copies."""
     ...
-def set_quant_pre(packed: Any) -> Any:
+def set_quant_pre(packed: _Integer) -> None:
     """Set the scalar quantisation word of raw fixpipe stores."""
     ...
-def set_quant_scalar(scale: Any, *, id: Any = ...) -> Any:
+def set_quant_scalar(scale: Any, id: Any = ...) -> None:
     """Set the scale with which entries to the vector cores are quantised."""
     ...
-def set_quant_vector(fp: Any, *, id: Any = ...) -> Any:
+def set_quant_vector(fp: Any, id: Any = ...) -> None:
     """Set the parameters, one for each column, with which entries to the vector cores are quantised."""
     ...
-def set_relu_alpha(packed: Any) -> Any:
+def set_relu_alpha(packed: _Integer) -> None:
     """Set the slope of scalar relu of raw fixpipe stores."""
     ...
-def set_store_atomic_cfg(packed: Any) -> Any:
+def set_store_atomic_cfg(packed: _Integer) -> None:
     """Write a raw atomic configuration word."""
     ...
-def set_validshape(source: Any, valid_row: Any, valid_col: Any) -> Any:
+def set_validshape(source: Any, valid_row: _Integer, valid_col: _Integer) -> None:
     """Changes the valid region of a tile."""
     ...
-def settf32mode(*, enable: Any = ..., mode: Any = ...) -> Any:
+def settf32mode(enable: Any = ..., mode: Any = ...) -> None:
     """Let later f32 products round their operands to TF32."""
     ...
-def shuffle_bfly(value: Any, control: Any, *, width: Any = ...) -> Any:
+def shuffle_bfly(value: Any, control: _Integer, width: Any = ...) -> Any:
     """Value of the lane whose number differs in given bits."""
     ...
-def shuffle_down(value: Any, control: Any, *, width: Any = ...) -> Any:
+def shuffle_down(value: Any, control: _Integer, width: Any = ...) -> Any:
     """Value of the lane so many above; the highest lanes keep their own."""
     ...
-def shuffle_idx(value: Any, control: Any, *, width: Any = ...) -> Any:
+def shuffle_idx(value: Any, control: _Integer, width: Any = ...) -> Any:
     """Value of the lane with a given number in the group."""
     ...
-def shuffle_up(value: Any, control: Any, *, width: Any = ...) -> Any:
+def shuffle_up(value: Any, control: _Integer, width: Any = ...) -> Any:
     """Value of the lane so many below; the lowest lanes keep their own."""
     ...
 def sin(operand: Any) -> Any:
     """Sine, rounded once."""
     ...
-def sprclr(register: Literal['AR'] | Enum | str) -> Any:
+def sprclr(register: Literal['AR'] | _Word) -> None:
     """Clear a special register."""
     ...
-def sprsti(dest: Any, offset: Any, register: Literal['AR'] | Enum | str) -> Any:
+def sprsti(dest: _Address, offset: _Integer, register: Literal['AR'] | _Word) -> Any:
     """Store a special register, constant offset."""
     ...
-def sprsts(dest: Any, offset: Any, register: Literal['AR'] | Enum | str) -> Any:
+def sprsts(dest: _Address, offset: _Integer, register: Literal['AR'] | _Word) -> Any:
     """Store a special register."""
     ...
 def sqrt(operand: Any) -> Any:
     """Square root, correctly rounded; subnormal f32 count as zero."""
     ...
-def st_dev(value: Any, pointer: Any, offset: Any) -> Any:
+def st_dev(value: Any, pointer: _Address, offset: _Integer) -> None:
     """Uncached store."""
     ...
-def store(pointer: Any, offset: Any, value: Any) -> Any:
+def store(pointer: _Address, offset: _Integer, value: Any) -> None:
     """Store one element, as a workitem or as the scalar unit."""
     ...
-def store_vfsimt_info(dim_z: Any, dim_y: Any, dim_x: Any) -> Any:
+def store_vfsimt_info(dim_z: _Integer, dim_y: _Integer, dim_x: _Integer) -> None:
     """Store the dimensions of launches that are written as calls."""
     ...
-def subset(source: Any, row: Any, col: Any, sizes: Any, *, valid_row: Any = ..., valid_col: Any = ...) -> Any:
+def subset(source: Any, row: _Integer, col: _Integer, sizes: Any, *, valid_row: _Integer = ..., valid_col: _Integer = ...) -> Any:
     """Older name of pto.subview."""
     ...
-def subview(source: Any, row: Any, col: Any, sizes: Any, *, valid_row: Any = ..., valid_col: Any = ...) -> Any:
+def subview(source: Any, row: _Integer, col: _Integer, sizes: Any, *, valid_row: _Integer = ..., valid_col: _Integer = ...) -> Any:
     """A rectangle of a tile."""
     ...
-def sync_set(*, core_id: Any = ..., id: Any = ..., pipe: Any = ..., id_literal: Any = ..., ffts_mode: Any = ...) -> Any:
+def sync_set(pipe: Any = ..., id_literal: Any = ..., ffts_mode: Any = ..., *, core_id: _Integer = ..., id: _Integer = ...) -> None:
     """Signal a semaphore of the cluster, when all earlier entries of the named pipe have completed."""
     ...
-def sync_wait(*, core_id: Any = ..., id: Any = ..., pipe: Any = ..., id_literal: Any = ..., ffts_mode: Any = ...) -> Any:
+def sync_wait(pipe: Any = ..., id_literal: Any = ..., ffts_mode: Any = ..., *, core_id: _Integer = ..., id: _Integer = ...) -> None:
     """Wait for a semaphore of the cluster and consume one signal."""
     ...
-def syncall(mode: Literal['hard', 'soft'] | Enum | str, core_type: Literal['aic_only', 'aiv_only', 'mix'] | Enum | str, *, workspace: Any = ..., used: Any = ...) -> Any:
+def syncall(mode: Literal['hard', 'soft'] | _Word, core_type: Literal['aic_only', 'aiv_only', 'mix'] | _Word, *, workspace: Any = ..., used: _Integer = ...) -> None:
     """Barrier over all blocks."""
     ...
-def syncthreads() -> Any:
+def syncthreads() -> None:
     """Barrier of all workitems of the launch."""
     ...
-def tabs(src: Any, dst: Any) -> Any:
+def tabs(src: Tile, dst: Tile) -> None:
     """Absolute value."""
     ...
-def tadd(src0: Any, src1: Any, dst: Any) -> Any:
+def tadd(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Sum."""
     ...
-def taddc(src0: Any, src1: Any, src2: Any, dst: Any) -> Any:
+def taddc(src0: Tile, src1: Tile, src2: Tile, dst: Tile) -> None:
     """Sum of three tiles."""
     ...
-def taddrelu(src0: Any, src1: Any, dst: Any) -> Any:
+def taddrelu(src0: Tile, src1: Tile, dst: Tile) -> None:
     """The greater of a sum and zero."""
     ...
-def tadds(src: Any, scalar: Any, dst: Any) -> Any:
+def tadds(src: Tile, scalar: Any, dst: Tile) -> None:
     """Sum with a scalar."""
     ...
-def taddsc(src0: Any, scalar: Any, src1: Any, dst: Any) -> Any:
+def taddsc(src0: Tile, scalar: Any, src1: Tile, dst: Tile) -> None:
     """Sum of a tile, a scalar and a tile."""
     ...
-def talloc(entry: Any, handle: Any, split: Any) -> Any:
+def talloc(entry: Any, handle: Any, split: Any) -> None:
     """Take a free slot of the FIFO of a handle."""
     ...
-def talloc_to_aic(split: Any, *, id: Any = ...) -> Any:
+def talloc_to_aic(id: Any = ..., split: Any = ...) -> Any:
     """Take a free slot in global memory for an entry to the cube."""
     ...
-def talloc_to_aiv(split: Any, *, id: Any = ...) -> Any:
+def talloc_to_aiv(id: Any = ..., split: Any = ...) -> Any:
     """Take a free slot in global memory for an entry to the vector cores."""
     ...
-def tand(src0: Any, src1: Any, dst: Any) -> Any:
+def tand(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Bitwise and."""
     ...
-def tands(src: Any, scalar: Any, dst: Any) -> Any:
+def tands(src: Tile, scalar: Any, dst: Tile) -> None:
     """Bitwise and with a scalar."""
     ...
-def tassign(source: Any, addr: Any) -> Any:
+def tassign(source: Any, addr: _Integer) -> Any:
     """The tile at another address."""
     ...
-def taxpy(src: Any, scalar: Any, dst: Any) -> Any:
+def taxpy(src: Tile, scalar: Any, dst: Tile) -> None:
     """Adds the product of a tile and a scalar to dst."""
     ...
-def tci(scalar: Any, dst: Any, *, tmp: Any = ..., descending: Any = ...) -> Any:
+def tci(scalar: Any, *rest: Any, tmp: Tile = ..., dst: Tile = ..., descending: Any = ...) -> None:
     """Counts from a scalar: scalar, scalar + 1, ... along the columns of row 0."""
     ...
-def tcmp(src0: Any, src1: Any, dst: Any, *, cmpMode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str = ...) -> Any:
+def tcmp(src0: Tile, src1: Tile, dst: Tile, cmp_mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ...) -> None:
     """Compares two tiles; the result is one bit for each element."""
     ...
-def tcmps(src: Any, scalar: Any, dst: Any, *, cmpMode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str = ...) -> Any:
+def tcmps(src: Tile, scalar: Any, dst: Tile, cmp_mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ...) -> None:
     """Compares a tile with a scalar; the result is one bit for each element."""
     ...
-def tcolargmax(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def tcolargmax(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """The row of the greatest element of every column."""
     ...
-def tcolargmin(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def tcolargmin(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """The row of the least element of every column."""
     ...
-def tcolexpand(src: Any, dst: Any) -> Any:
+def tcolexpand(src: Tile, dst: Tile) -> None:
     """Fills every column with its first element."""
     ...
-def tcolexpandadd(src0: Any, src1: Any, dst: Any) -> Any:
+def tcolexpandadd(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Sum of every column with its element of a row."""
     ...
-def tcolexpanddiv(src0: Any, src1: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tcolexpanddiv(src0: Tile, src1: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Quotient of every column and its element of a row."""
     ...
-def tcolexpandexpdif(src0: Any, src1: Any, dst: Any) -> Any:
+def tcolexpandexpdif(src0: Tile, src1: Tile, dst: Tile) -> None:
     """e to the power of the difference of every column and its element of a row."""
     ...
-def tcolexpandmax(src0: Any, src1: Any, dst: Any) -> Any:
+def tcolexpandmax(src0: Tile, src1: Tile, dst: Tile) -> None:
     """The greater of every element and the one of a row in its column."""
     ...
-def tcolexpandmin(src0: Any, src1: Any, dst: Any) -> Any:
+def tcolexpandmin(src0: Tile, src1: Tile, dst: Tile) -> None:
     """The lesser of every element and the one of a row in its column."""
     ...
-def tcolexpandmul(src0: Any, src1: Any, dst: Any) -> Any:
+def tcolexpandmul(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Product of every column with its element of a row."""
     ...
-def tcolexpandsub(src0: Any, src1: Any, dst: Any) -> Any:
+def tcolexpandsub(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Difference of every column and its element of a row."""
     ...
-def tcolmax(src: Any, dst: Any) -> Any:
+def tcolmax(src: Tile, dst: Tile) -> None:
     """The greatest element of every column."""
     ...
-def tcolmin(src: Any, dst: Any) -> Any:
+def tcolmin(src: Tile, dst: Tile) -> None:
     """The least element of every column."""
     ...
-def tcolprod(src: Any, dst: Any) -> Any:
+def tcolprod(src: Tile, dst: Tile) -> None:
     """Product of every column."""
     ...
-def tcolsum(src: Any, dst: Any, *, tmp: Any = ..., isBinary: Any = ...) -> Any:
+def tcolsum(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ..., is_binary: Any = ...) -> None:
     """Sum of every column."""
     ...
-def tconcat(src0: Any, src1: Any, dst: Any) -> Any:
+def tconcat(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Two tiles side by side."""
     ...
-def tconcatidx(src0: Any, src1: Any, idx0: Any, idx1: Any, dst: Any) -> Any:
+def tconcatidx(src0: Tile, src1: Tile, idx0: Any, idx1: Any, dst: Tile) -> None:
     """Two tiles side by side, as many columns of each as its index says, row by row."""
     ...
-def tcvt(src: Any, dst: Any, *, sat_mode: Literal['ON', 'OFF'] | Enum | str = ..., round_mode: Literal['NONE', 'RINT', 'ROUND', 'FLOOR', 'CEIL', 'TRUNC', 'ODD', 'CAST_RINT'] | Enum | str = ..., tmp: Any = ..., rmode: Literal['NONE', 'RINT', 'ROUND', 'FLOOR', 'CEIL', 'TRUNC', 'ODD', 'CAST_RINT'] | Enum | str = ..., satmode: Literal['ON', 'OFF'] | Enum | str = ...) -> Any:
+def tcvt(src: Tile, *rest: Any, sat_mode: Literal['ON', 'OFF'] | _Word = ..., round_mode: Literal['NONE', 'RINT', 'ROUND', 'FLOOR', 'CEIL', 'TRUNC', 'ODD', 'CAST_RINT'] | _Word = ..., tmp: Tile = ..., dst: Tile = ..., rmode: Literal['NONE', 'RINT', 'ROUND', 'FLOOR', 'CEIL', 'TRUNC', 'ODD', 'CAST_RINT'] | _Word = ..., satmode: Literal['ON', 'OFF'] | _Word = ...) -> None:
     """Converts elements to another type."""
     ...
-def tdequant(src: Any, scale: Any, offset: Any, dst: Any) -> Any:
+def tdequant(src: Tile, scale: Any, offset: Any, dst: Tile) -> None:
     """Turns quantised rows back into f32, each with a scale and an offset of its own."""
     ...
-def tdiv(src0: Any, src1: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tdiv(src0: Tile, src1: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Quotient, src0 / src1."""
     ...
-def tdivs(src0: Any, src1: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tdivs(src0: Any, src1: Any, dst: Any, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Quotient of a tile and a scalar, in either order."""
     ...
-def tensor_view_addr(source: Any) -> Any:
+def tensor_view_addr(source: Any) -> _Address:
     """The address of the first element of a view."""
     ...
 def test_async_event(event: Any, session: Any) -> Any:
     """Older name of pto.comm.test_async_event."""
     ...
-def texp(src: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def texp(src: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """e to the power of an element."""
     ...
-def texpands(scalar: Any, dst: Any) -> Any:
+def texpands(scalar: Any, dst: Tile) -> None:
     """Fills a tile with a scalar."""
     ...
-def textract(src: Any, row: Any, col: Any, dst: Any, *, pre_quant: Any = ..., fp: Any = ..., accToVecMode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | Enum | str = ..., reluPreMode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | Enum | str = ...) -> Any:
+def textract(src: Tile, *rest: Any, row: Any = ..., col: Any = ..., pre_quant: Any = ..., fp: Any = ..., dst: Tile = ..., acc_to_vec_mode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | _Word = ..., relu_pre_mode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | _Word = ...) -> None:
     """Take a window out of a tile."""
     ...
-def textract_fp(src: Any, row: Any, col: Any, dst: Any, *, pre_quant: Any = ..., fp: Any = ..., accToVecMode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | Enum | str = ..., reluPreMode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | Enum | str = ...) -> Any:
+def textract_fp(src: Tile, *rest: Any, row: Any = ..., col: Any = ..., pre_quant: Any = ..., fp: Any = ..., dst: Tile = ..., acc_to_vec_mode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | _Word = ..., relu_pre_mode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | _Word = ...) -> None:
     """Older name of pto.textract with a tile of parameters."""
     ...
-def tfillpad(src: Any, dst: Any, *, padValue: Literal['null', 'zero', 'max', 'min'] | Enum | str = ...) -> Any:
+def tfillpad(src: Tile, dst: Tile, pad_value: Literal['null', 'zero', 'max', 'min'] | _Word = ...) -> None:
     """Fill what is around the valid region."""
     ...
-def tfillpad_expand(src: Any, dst: Any, *, padValue: Literal['null', 'zero', 'max', 'min'] | Enum | str = ...) -> Any:
+def tfillpad_expand(src: Tile, dst: Tile, pad_value: Literal['null', 'zero', 'max', 'min'] | _Word = ...) -> None:
     """Older name of pto.tfillpad for a destination that is larger than the source."""
     ...
-def tfillpad_inplace(src: Any, dst: Any, *, padValue: Literal['null', 'zero', 'max', 'min'] | Enum | str = ...) -> Any:
+def tfillpad_inplace(src: Tile, dst: Tile, pad_value: Literal['null', 'zero', 'max', 'min'] | _Word = ...) -> None:
     """Older name of pto.tfillpad for one tile that is source and destination."""
     ...
-def tfmod(src0: Any, src1: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tfmod(src0: Tile, src1: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Remainder with the sign of the dividend."""
     ...
-def tfmods(src: Any, scalar: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tfmods(src: Tile, scalar: Any, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Remainder by a scalar, with the sign of the dividend."""
     ...
-def tfree(handle: Any, split: Any, *, entry: Any = ...) -> Any:
+def tfree(handle: Any, *rest: Any, entry: Any = ..., split: Any = ...) -> None:
     """Give a slot of the FIFO of a handle back."""
     ...
-def tfree_from_aic(split: Any, *, entry: Any = ..., id: Any = ...) -> Any:
+def tfree_from_aic(id: Any, *rest: Any, entry: Any = ..., split: Any = ...) -> None:
     """Give the slot of an entry back to the cube."""
     ...
-def tfree_from_aiv(split: Any, *, entry: Any = ..., id: Any = ...) -> Any:
+def tfree_from_aiv(id: Any, *rest: Any, entry: Any = ..., split: Any = ...) -> None:
     """Give the slot of an entry back to the vector cores."""
     ...
-def tgather(src: Any, dst: Any, *, indices: Any = ..., indexes: Any = ..., k_value: Any = ..., idx: Any = ..., scalar: Any = ..., tmp: Any = ..., cdst: Any = ..., maskPattern: Literal['P0101', 'P1010', 'P0001', 'P0010', 'P0100', 'P1000', 'P1111'] | Enum | str = ..., axis: Literal['row', 'col'] | Enum | str = ..., cmpMode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str = ..., offset: Any = ...) -> Any:
+def tgather(src: Tile, *rest: Any, indices: Any = ..., indexes: Any = ..., k_value: Any = ..., idx: Any = ..., scalar: Any = ..., tmp: Tile = ..., dst: Tile = ..., cdst: Any = ..., mask_pattern: Literal['P0101', 'P1010', 'P0001', 'P0010', 'P0100', 'P1000', 'P1111'] | _Word = ..., axis: Literal['row', 'col'] | _Word = ..., cmp_mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ..., offset: Any = ...) -> None:
     """Takes elements of a tile by index, by a pattern, or by comparison."""
     ...
-def tgatherb(src: Any, idx: Any, dst: Any) -> Any:
+def tgatherb(src: Tile, idx: Any, dst: Tile) -> None:
     """Takes blocks of 32 bytes of a tile by their offsets in bytes."""
     ...
-def tgemv(lhs: Any, rhs: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tgemv(lhs: Any, rhs: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Row vector times matrix."""
     ...
-def tgemv_acc(acc: Any, lhs: Any, rhs: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tgemv_acc(acc: Any, lhs: Any, rhs: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Row vector times matrix, added to an accumulator."""
     ...
-def tgemv_bias(lhs: Any, rhs: Any, bias: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tgemv_bias(lhs: Any, rhs: Any, bias: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Row vector times matrix, with a bias."""
     ...
-def tgemv_mx(lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tgemv_mx(lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Row vector times matrix with block scales."""
     ...
-def tgemv_mx_acc(acc: Any, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tgemv_mx_acc(acc: Any, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Row vector times matrix with block scales, added to an accumulator."""
     ...
-def tgemv_mx_bias(lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, bias: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tgemv_mx_bias(lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, bias: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Row vector times matrix with block scales and a bias."""
     ...
-def tget_async(dst: Any, src: Any, session: Any) -> Any:
+def tget_async(dst: Tile, src: Tile, session: Any) -> Any:
     """Older name of pto.comm.tget_async."""
     ...
-def tget_scale_addr(src: Any, dst: Any) -> Any:
+def tget_scale_addr(src: Tile, dst: Tile) -> None:
     """Bind a tile of scales to its operand."""
     ...
-def tgetval(src: Any, offset: Any) -> Any:
+def tgetval(src: Tile, offset: _Integer) -> Any:
     """Read an element of a tile."""
     ...
-def thistogram(src: Any, idx: Any, dst: Any, *, byte: Any = ...) -> Any:
+def thistogram(src: Tile, idx: Any, dst: Tile, byte: Any = ...) -> None:
     """Counts how many elements of each row have a byte up to each of 256 values."""
     ...
-def threadfence() -> Any:
+def threadfence() -> None:
     """Fence of one workitem for all cores."""
     ...
-def threadfence_block() -> Any:
+def threadfence_block() -> None:
     """Fence of one workitem for its launch."""
     ...
 def tile_buf_addr(source: Any) -> Any:
@@ -1550,666 +1560,666 @@ def tile_valid_cols(source: Any) -> Any:
 def tile_valid_rows(source: Any) -> Any:
     """The valid rows of a tile."""
     ...
-def tinsert(src: Any, row: Any, col: Any, dst: Any, *, fp: Any = ..., pre_quant: Any = ..., accToVecMode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | Enum | str = ..., reluPreMode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | Enum | str = ..., tinsertMode: Literal['split2', 'split4'] | Enum | str = ...) -> Any:
+def tinsert(src: Tile, *rest: Any, row: Any = ..., col: Any = ..., fp: Any = ..., pre_quant: Any = ..., dst: Tile = ..., acc_to_vec_mode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | _Word = ..., relu_pre_mode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | _Word = ..., tinsert_mode: Literal['split2', 'split4'] | _Word = ...) -> None:
     """Put a tile into a window of another."""
     ...
-def tinsert_fp(src: Any, row: Any, col: Any, dst: Any, *, fp: Any = ..., pre_quant: Any = ..., accToVecMode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | Enum | str = ..., reluPreMode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | Enum | str = ..., tinsertMode: Literal['split2', 'split4'] | Enum | str = ...) -> Any:
+def tinsert_fp(src: Tile, *rest: Any, row: Any = ..., col: Any = ..., fp: Any = ..., pre_quant: Any = ..., dst: Tile = ..., acc_to_vec_mode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | _Word = ..., relu_pre_mode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | _Word = ..., tinsert_mode: Literal['split2', 'split4'] | _Word = ...) -> None:
     """Older name of pto.tinsert with a tile of parameters."""
     ...
-def tload(src: Any, dst: Any) -> Any:
+def tload(src: Tile, dst: Tile) -> None:
     """Load a tile from global memory."""
     ...
-def tlog(src: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tlog(src: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Natural logarithm."""
     ...
-def tlrelu(src: Any, scalar: Any, dst: Any) -> Any:
+def tlrelu(src: Tile, scalar: Any, dst: Tile) -> None:
     """An element where it is positive, else its product with a slope."""
     ...
-def tmatmul(lhs: Any, rhs: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tmatmul(lhs: Any, rhs: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Matrix product."""
     ...
-def tmatmul_acc(acc: Any, lhs: Any, rhs: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tmatmul_acc(acc: Any, lhs: Any, rhs: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Matrix product added to an accumulator."""
     ...
-def tmatmul_bias(lhs: Any, rhs: Any, bias: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tmatmul_bias(lhs: Any, rhs: Any, bias: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Matrix product with a bias."""
     ...
-def tmatmul_mx(lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tmatmul_mx(lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Matrix product with block scales."""
     ...
-def tmatmul_mx_acc(acc: Any, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tmatmul_mx_acc(acc: Any, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Matrix product with block scales, added to an accumulator."""
     ...
-def tmatmul_mx_bias(lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, bias: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+def tmatmul_mx_bias(lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, bias: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
     """Matrix product with block scales and a bias."""
     ...
-def tmax(src0: Any, src1: Any, dst: Any) -> Any:
+def tmax(src0: Tile, src1: Tile, dst: Tile) -> None:
     """The greater of two elements."""
     ...
-def tmaxs(src: Any, scalar: Any, dst: Any) -> Any:
+def tmaxs(src: Tile, scalar: Any, dst: Tile) -> None:
     """The greater of an element and a scalar."""
     ...
-def tmin(src0: Any, src1: Any, dst: Any) -> Any:
+def tmin(src0: Tile, src1: Tile, dst: Tile) -> None:
     """The lesser of two elements."""
     ...
-def tmins(src: Any, scalar: Any, dst: Any) -> Any:
+def tmins(src: Tile, scalar: Any, dst: Tile) -> None:
     """The lesser of an element and a scalar."""
     ...
-def tmov(src: Any, dst: Any, *, fp: Any = ..., tmp: Any = ..., pre_quant: Any = ..., accToVecMode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | Enum | str = ..., reluPreMode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | Enum | str = ..., grpAxis: Literal['axis0', 'axis1'] | Enum | str = ...) -> Any:
+def tmov(src: Tile, *rest: Any, fp: Any = ..., tmp: Tile = ..., pre_quant: Any = ..., dst: Tile = ..., acc_to_vec_mode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | _Word = ..., relu_pre_mode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | _Word = ..., grp_axis: Literal['axis0', 'axis1'] | _Word = ...) -> None:
     """Move a tile to another memory, or to another layout."""
     ...
-def tmov_fp(src: Any, dst: Any, *, fp: Any = ..., tmp: Any = ..., pre_quant: Any = ..., accToVecMode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | Enum | str = ..., reluPreMode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | Enum | str = ..., grpAxis: Literal['axis0', 'axis1'] | Enum | str = ...) -> Any:
+def tmov_fp(src: Tile, *rest: Any, fp: Any = ..., tmp: Tile = ..., pre_quant: Any = ..., dst: Tile = ..., acc_to_vec_mode: Literal['single_mode_vec0', 'single_mode_vec1', 'dual_mode_split_m', 'dual_mode_split_n'] | _Word = ..., relu_pre_mode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | _Word = ..., grp_axis: Literal['axis0', 'axis1'] | _Word = ...) -> None:
     """Older name of pto.tmov with a tile of parameters."""
     ...
-def tmrgsort(src0: Any, dst: Any, *, src1: Any = ..., src2: Any = ..., src3: Any = ..., blockLen: Any = ..., tmp: Any = ..., executed: Any = ..., exhausted: Any = ...) -> Any:
+def tmrgsort(src0: Tile, *rest: Any, src1: Tile = ..., src2: Tile = ..., src3: Tile = ..., block_len: Any = ..., tmp: Tile = ..., dst: Tile = ..., executed: Any = ..., exhausted: Any = ...) -> None:
     """Merges sorted lists of records, as tsort32 makes them, in descending order."""
     ...
-def tmul(src0: Any, src1: Any, dst: Any) -> Any:
+def tmul(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Product."""
     ...
-def tmuls(src: Any, scalar: Any, dst: Any) -> Any:
+def tmuls(src: Tile, scalar: Any, dst: Tile) -> None:
     """Product with a scalar."""
     ...
-def tneg(src: Any, dst: Any) -> Any:
+def tneg(src: Tile, dst: Tile) -> None:
     """Negation."""
     ...
-def tnot(src: Any, dst: Any) -> Any:
+def tnot(src: Tile, dst: Tile) -> None:
     """Complement of every bit."""
     ...
-def tor(src0: Any, src1: Any, dst: Any) -> Any:
+def tor(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Bitwise or."""
     ...
-def tors(src: Any, scalar: Any, dst: Any) -> Any:
+def tors(src: Tile, scalar: Any, dst: Tile) -> None:
     """Bitwise or with a scalar."""
     ...
-def tpartadd(src0: Any, src1: Any, dst: Any) -> Any:
+def tpartadd(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Sum where both sources are valid, else the one that is."""
     ...
-def tpartargmax(src0: Any, src1: Any, src0_idx: Any, src1_idx: Any, dst: Any, dst_idx: Any) -> Any:
+def tpartargmax(src0: Tile, src1: Tile, src0_idx: Any, src1_idx: Any, dst: Tile, dst_idx: Any) -> None:
     """The greater element with its index, else that of the source that is valid."""
     ...
-def tpartargmin(src0: Any, src1: Any, src0_idx: Any, src1_idx: Any, dst: Any, dst_idx: Any) -> Any:
+def tpartargmin(src0: Tile, src1: Tile, src0_idx: Any, src1_idx: Any, dst: Tile, dst_idx: Any) -> None:
     """The lesser element with its index, else that of the source that is valid."""
     ...
-def tpartmax(src0: Any, src1: Any, dst: Any) -> Any:
+def tpartmax(src0: Tile, src1: Tile, dst: Tile) -> None:
     """The greater element where both sources are valid, else the one that is."""
     ...
-def tpartmin(src0: Any, src1: Any, dst: Any) -> Any:
+def tpartmin(src0: Tile, src1: Tile, dst: Tile) -> None:
     """The lesser element where both sources are valid, else the one that is."""
     ...
-def tpartmul(src0: Any, src1: Any, dst: Any) -> Any:
+def tpartmul(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Product where both sources are valid, else the one that is."""
     ...
-def tpop(entry: Any, handle: Any, split: Any) -> Any:
+def tpop(entry: Any, handle: Any, split: Any) -> None:
     """Pop an entry from the FIFO of a handle."""
     ...
-def tpop_from_aic(split: Any, *, valid_row: Any = ..., valid_col: Any = ..., aiv_subblockid: Any = ..., id: Any = ...) -> Any:
+def tpop_from_aic(id: Any, *rest: Any, valid_row: _Integer = ..., valid_col: _Integer = ..., aiv_subblockid: _Integer = ..., split: Any = ...) -> Any:
     """Take an entry that the cube has pushed."""
     ...
-def tpop_from_aiv(split: Any, *, valid_row: Any = ..., valid_col: Any = ..., aiv_subblockid: Any = ..., id: Any = ...) -> Any:
+def tpop_from_aiv(id: Any, *rest: Any, valid_row: _Integer = ..., valid_col: _Integer = ..., aiv_subblockid: _Integer = ..., split: Any = ...) -> Any:
     """Take an entry that the vector cores have pushed."""
     ...
-def tpow(src0: Any, src1: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tpow(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Power, src0 to the src1."""
     ...
-def tpows(src: Any, scalar: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tpows(src: Tile, *rest: Any, scalar: Any = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Power, src to the scalar."""
     ...
-def tprefetch(src: Any, dst: Any) -> Any:
+def tprefetch(src: Tile, dst: Tile) -> None:
     """Fetch a view into the cache."""
     ...
-def tprefetch_async(src: Any, context: Any) -> Any:
+def tprefetch_async(src: Tile, context: Any) -> Any:
     """Begin to fetch a view into the cache."""
     ...
-def tprelu(src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def tprelu(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """An element where it is not negative, else its product with a slope."""
     ...
-def tprint(src: Any, *, tmp: Any = ..., printFormat: Literal['width8_precision4', 'width8_precision2', 'width10_precision6'] | Enum | str = ...) -> Any:
+def tprint(src: Tile, *rest: Any, tmp: Tile = ..., print_format: Literal['width8_precision4', 'width8_precision2', 'width10_precision6'] | _Word = ...) -> None:
     """Prints the elements of a tile or of a view."""
     ...
-def tpush(entry: Any, handle: Any, split: Any) -> Any:
+def tpush(entry: Any, handle: Any, split: Any) -> None:
     """Push an entry into the FIFO of a handle."""
     ...
-def tpush_to_aic(entry: Any, split: Any, *, aiv_subblockid: Any = ..., id: Any = ...) -> Any:
+def tpush_to_aic(entry: Any, *rest: Any, aiv_subblockid: _Integer = ..., id: Any = ..., split: Any = ...) -> None:
     """Push a tile of a vector core to the cube."""
     ...
-def tpush_to_aiv(entry: Any, split: Any, *, id: Any = ...) -> Any:
+def tpush_to_aiv(entry: Any, id: Any = ..., split: Any = ...) -> None:
     """Push a tile of the accumulator to the vector cores."""
     ...
-def tput_async(dst: Any, src: Any, session: Any) -> Any:
+def tput_async(dst: Tile, src: Tile, session: Any) -> Any:
     """Older name of pto.comm.tput_async."""
     ...
-def tquant(src: Any, fp: Any, dst: Any, quant_type: Literal['INT8_SYM', 'INT8_ASYM', 'MXFP8', 'MXFP4_E2M1'] | Enum | str, *, offset: Any = ..., tmp: Any = ...) -> Any:
+def tquant(src: Tile, *rest: Any, fp: Any = ..., offset: Any = ..., dst: Tile = ..., tmp: Tile = ..., quant_type: Literal['INT8_SYM', 'INT8_ASYM', 'MXFP8', 'MXFP4_E2M1'] | _Word = ...) -> None:
     """Quantises rows to 8-bit integers, each with a scale of its own."""
     ...
-def tquant_mx(src: Any, dst: Any, exp: Any, max: Any, scaling: Any, quant_type: Literal['INT8_SYM', 'INT8_ASYM', 'MXFP8', 'MXFP4_E2M1'] | Enum | str, *, exp_zz: Any = ..., quantScaleAlg: Literal['ocp', 'nv'] | Enum | str = ..., storeMode: Literal['nd', 'nz'] | Enum | str = ..., grpAxis: Literal['axis0', 'axis1'] | Enum | str = ..., interleave: Any = ...) -> Any:
+def tquant_mx(src: Tile, *rest: Any, dst: Tile = ..., exp: Any = ..., max: Any = ..., scaling: Any = ..., exp_zz: Any = ..., quant_type: Literal['INT8_SYM', 'INT8_ASYM', 'MXFP8', 'MXFP4_E2M1'] | _Word = ..., quant_scale_alg: Literal['ocp', 'nv'] | _Word = ..., store_mode: Literal['nd', 'nz'] | _Word = ..., grp_axis: Literal['axis0', 'axis1'] | _Word = ..., interleave: Any = ...) -> None:
     """Quantises groups of 32 elements to fp8 or fp4, each group with a power of two for its scale."""
     ...
-def trandom(key0: Any, key1: Any, counter0: Any, counter1: Any, counter2: Any, counter3: Any, dst: Any, *, rounds: Any = ...) -> Any:
+def trandom(key0: Any, key1: Any, counter0: Any, counter1: Any, counter2: Any, counter3: Any, dst: Tile, rounds: Any = ...) -> None:
     """Random words by Philox4x32, from two words of key and four of counter."""
     ...
-def trap() -> Any:
+def trap() -> None:
     """Stop with an error."""
     ...
-def trecip(src: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def trecip(src: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """One divided by an element."""
     ...
-def trelu(src: Any, dst: Any) -> Any:
+def trelu(src: Tile, dst: Tile) -> None:
     """The greater of an element and zero."""
     ...
-def trem(src0: Any, src1: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def trem(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Remainder with the sign of the divisor."""
     ...
-def trems(src: Any, scalar: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def trems(src: Tile, *rest: Any, scalar: Any = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Remainder by a scalar, with the sign of the divisor."""
     ...
 def treshape(source: Any) -> Any:
     """The bytes of a tile in another shape, layout or element type."""
     ...
-def trowargmax(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowargmax(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """The column of the greatest element of every row."""
     ...
-def trowargmin(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowargmin(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """The column of the least element of every row."""
     ...
-def trowexpand(src: Any, dst: Any) -> Any:
+def trowexpand(src: Tile, dst: Tile) -> None:
     """Fills every row with its first element."""
     ...
-def trowexpandadd(src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowexpandadd(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """Sum of every row with its element of a column."""
     ...
-def trowexpanddiv(src0: Any, src1: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def trowexpanddiv(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Quotient of every row and its element of a column."""
     ...
-def trowexpandexpdif(src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowexpandexpdif(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """e to the power of the difference of every row and its element of a column."""
     ...
-def trowexpandmax(src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowexpandmax(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """The greater of every element and the one of a column in its row."""
     ...
-def trowexpandmin(src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowexpandmin(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """The lesser of every element and the one of a column in its row."""
     ...
-def trowexpandmul(src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowexpandmul(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """Product of every row with its element of a column."""
     ...
-def trowexpandsub(src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowexpandsub(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """Difference of every row and its element of a column."""
     ...
-def trowmax(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowmax(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """The greatest element of every row."""
     ...
-def trowmin(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowmin(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """The least element of every row."""
     ...
-def trowprod(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowprod(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """Product of every row."""
     ...
-def trowsum(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def trowsum(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """Sum of every row."""
     ...
-def trsqrt(src: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def trsqrt(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """One divided by the square root of an element."""
     ...
-def tscatter(src: Any, dst: Any, *, indices: Any = ..., indexes: Any = ..., idx: Any = ..., maskPattern: Literal['P0101', 'P1010', 'P0001', 'P0010', 'P0100', 'P1000', 'P1111'] | Enum | str = ..., axis: Literal['row', 'col'] | Enum | str = ...) -> Any:
+def tscatter(src: Tile, *rest: Any, indices: Any = ..., indexes: Any = ..., idx: Any = ..., dst: Tile = ..., mask_pattern: Literal['P0101', 'P1010', 'P0001', 'P0010', 'P0100', 'P1000', 'P1111'] | _Word = ..., axis: Literal['row', 'col'] | _Word = ...) -> None:
     """Puts elements of a tile to places given by index or by a pattern; dst is zero elsewhere."""
     ...
-def tsel(mask: Any, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def tsel(mask: Any, *rest: Any, src0: Tile = ..., src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """Selects by bits: src0 where the bit of an element is set, else src1."""
     ...
-def tsels(mask: Any, src: Any, scalar: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def tsels(mask: Any, *rest: Any, src: Tile = ..., tmp: Tile = ..., scalar: Any = ..., dst: Tile = ...) -> None:
     """Selects by bits: src where the bit of an element is set, else a scalar."""
     ...
-def tsetval(offset: Any, scalar: Any, dst: Any) -> Any:
+def tsetval(offset: _Integer, scalar: Any, dst: Tile) -> None:
     """Write an element of a tile."""
     ...
-def tshl(src0: Any, src1: Any, dst: Any) -> Any:
+def tshl(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Shift to the left, src0 by the counts of src1."""
     ...
-def tshls(src: Any, scalar: Any, dst: Any) -> Any:
+def tshls(src: Tile, scalar: Any, dst: Tile) -> None:
     """Shift to the left by a scalar count."""
     ...
-def tshr(src0: Any, src1: Any, dst: Any) -> Any:
+def tshr(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Shift to the right, src0 by the counts of src1."""
     ...
-def tshrs(src: Any, scalar: Any, dst: Any) -> Any:
+def tshrs(src: Tile, scalar: Any, dst: Tile) -> None:
     """Shift to the right by a scalar count."""
     ...
-def tsort32(src: Any, idx: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def tsort32(src: Tile, *rest: Any, idx: Any = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """Sorts every 32 elements of a row in descending order, with an index for each."""
     ...
-def tsqrt(src: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+def tsqrt(src: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
     """Square root."""
     ...
-def tstore(src: Any, dst: Any, *, fp: Any = ..., pre_quant: Any = ..., stPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ..., atomicType: Literal['atomic_none', 'atomic_add'] | Enum | str = ..., reluPreMode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | Enum | str = ...) -> Any:
+def tstore(src: Tile, *rest: Any, fp: Any = ..., pre_quant: Any = ..., dst: Tile = ..., st_phase: Literal['unspecified', 'partial', 'final'] | _Word = ..., atomic_type: Literal['atomic_none', 'atomic_add'] | _Word = ..., relu_pre_mode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | _Word = ...) -> None:
     """Store a tile to global memory."""
     ...
-def tstore_fp(src: Any, dst: Any, *, fp: Any = ..., pre_quant: Any = ..., stPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ..., atomicType: Literal['atomic_none', 'atomic_add'] | Enum | str = ..., reluPreMode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | Enum | str = ...) -> Any:
+def tstore_fp(src: Tile, *rest: Any, fp: Any = ..., pre_quant: Any = ..., dst: Tile = ..., st_phase: Literal['unspecified', 'partial', 'final'] | _Word = ..., atomic_type: Literal['atomic_none', 'atomic_add'] | _Word = ..., relu_pre_mode: Literal['no_relu', 'normal_relu', 'scalar_relu', 'vector_relu', 'pwl'] | _Word = ...) -> None:
     """Older name of pto.tstore with a tile of parameters."""
     ...
-def tsub(src0: Any, src1: Any, dst: Any) -> Any:
+def tsub(src0: Tile, src1: Tile, dst: Tile) -> None:
     """Difference, src0 - src1."""
     ...
-def tsubc(src0: Any, src1: Any, src2: Any, dst: Any) -> Any:
+def tsubc(src0: Tile, src1: Tile, src2: Tile, dst: Tile) -> None:
     """Difference of two tiles plus a third."""
     ...
-def tsubs(src: Any, scalar: Any, dst: Any) -> Any:
+def tsubs(src: Tile, scalar: Any, dst: Tile) -> None:
     """Difference, src - scalar."""
     ...
-def tsubsc(src0: Any, scalar: Any, src1: Any, dst: Any) -> Any:
+def tsubsc(src0: Tile, scalar: Any, src1: Tile, dst: Tile) -> None:
     """Difference of a tile and a scalar, plus a tile."""
     ...
-def tsync(*, tiles: Any = ..., op_class: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX', 'PIPE_ALL'] | Enum | str = ...) -> Any:
+def tsync(tiles: Any = ..., op_class: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX', 'PIPE_ALL'] | _Word = ...) -> None:
     """Wait for what touches tiles."""
     ...
-def ttrans(src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def ttrans(src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
     """Transpose."""
     ...
-def ttri(scalar: Any, dst: Any, *, upperOrLower: Any = ...) -> Any:
+def ttri(scalar: Any, dst: Tile, upper_or_lower: Any = ...) -> None:
     """Ones in a triangle, zeros elsewhere."""
     ...
-def txor(src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def txor(src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """Bitwise exclusive or."""
     ...
-def txors(src: Any, scalar: Any, dst: Any, *, tmp: Any = ...) -> Any:
+def txors(src: Tile, *rest: Any, scalar: Any = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
     """Bitwise exclusive or with a scalar."""
     ...
-def uvld(source: Any, offset: Any, *, mask: Any = ...) -> Any:
+def uvld(source: _Address, offset: _Integer, *, mask: MaskValue = ...) -> RegisterValue:
     """Load one register from any element of UB: a stream of a single vector."""
     ...
-def vabs(input: Any, mask: Any) -> Any:
+def vabs(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Absolute value."""
     ...
-def vadd(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vadd(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Sum."""
     ...
-def vaddc(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vaddc(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> tuple[RegisterValue, MaskValue]:
     """Sum of 32-bit lanes, with the carry as a mask."""
     ...
-def vaddcs(lhs: Any, rhs: Any, carry_in: Any, mask: Any) -> Any:
+def vaddcs(lhs: RegisterValue, rhs: RegisterValue, carry_in: MaskValue, mask: MaskValue) -> tuple[RegisterValue, MaskValue]:
     """Sum of 32-bit lanes and a carry, with the new carry as a mask."""
     ...
-def vadds(input: Any, scalar: Any, mask: Any) -> Any:
+def vadds(input: RegisterValue, scalar: _Number, mask: MaskValue) -> RegisterValue:
     """Sum with a scalar."""
     ...
-def vand(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vand(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Bitwise and."""
     ...
-def vbitsort(dest: Any, source: Any, indices: Any, repeat: Any) -> Any:
+def vbitsort(dest: _Address, source: _Address, indices: _Address, repeat: _Integer) -> None:
     """Sort groups of 32 scores in UB, largest first."""
     ...
-def vcbmax(input: Any, mask: Any) -> Any:
+def vcbmax(input: RegisterValue, mask: MaskValue) -> tuple[RegisterValue, MaskValue]:
     """The largest active lane, in lane 0, and a mask of all active lanes equal to it."""
     ...
-def vcbmin(input: Any, mask: Any) -> Any:
+def vcbmin(input: RegisterValue, mask: MaskValue) -> tuple[RegisterValue, MaskValue]:
     """The smallest active lane, in lane 0, and a mask of all active lanes equal to it."""
     ...
-def vcgadd(input: Any, mask: Any) -> Any:
+def vcgadd(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The sum of each block of 32 bytes, in lanes 0 to 7."""
     ...
-def vcgmax(input: Any, mask: Any) -> Any:
+def vcgmax(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The largest lane of each block of 32 bytes, in lanes 0 to 7."""
     ...
-def vcgmin(input: Any, mask: Any) -> Any:
+def vcgmin(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The smallest lane of each block of 32 bytes, in lanes 0 to 7."""
     ...
-def vcmax(input: Any, mask: Any) -> Any:
+def vcmax(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The largest active lane, in lane 0, and its number, in lane 1."""
     ...
-def vcmin(input: Any, mask: Any) -> Any:
+def vcmin(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The smallest active lane, in lane 0, and its number, in lane 1."""
     ...
-def vcmp(lhs: Any, rhs: Any, seed: Any, comparison: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str) -> Any:
+def vcmp(lhs: RegisterValue, rhs: RegisterValue, seed: MaskValue, comparison: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word, *, cmp_mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ..., mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ...) -> MaskValue:
     """Compare two registers, lane by lane, into a mask."""
     ...
-def vcmps(input: Any, scalar: Any, seed: Any, comparison: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str) -> Any:
+def vcmps(input: RegisterValue, scalar: _Number, seed: MaskValue, comparison: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word, *, cmp_mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ..., mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ..., cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ...) -> MaskValue:
     """Compare a register with a scalar, lane by lane, into a mask."""
     ...
-def vcpadd(input: Any, mask: Any) -> Any:
+def vcpadd(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Sums of neighbouring pairs, packed into the lower half."""
     ...
-def vdintlv(lhs: Any, rhs: Any) -> Any:
+def vdintlv(lhs: RegisterValue, rhs: RegisterValue) -> tuple[RegisterValue, RegisterValue]:
     """Separate the even and the odd lanes of two registers."""
     ...
-def vdintlvv2(lhs: Any, rhs: Any, part: Literal['LOWER', 'HIGHER'] | Enum | str) -> Any:
+def vdintlvv2(lhs: RegisterValue, rhs: RegisterValue, part: Literal['LOWER', 'HIGHER'] | _Word) -> RegisterValue:
     """The even or the odd lanes of two registers."""
     ...
-def vdiv(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vdiv(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Quotient a / b."""
     ...
-def vexp(input: Any, mask: Any) -> Any:
+def vexp(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The exponential e^x."""
     ...
-def vintlv(lhs: Any, rhs: Any) -> Any:
+def vintlv(lhs: RegisterValue, rhs: RegisterValue) -> tuple[RegisterValue, RegisterValue]:
     """Interleave two registers."""
     ...
-def vintlvv2(lhs: Any, rhs: Any, part: Literal['LOWER', 'HIGHER'] | Enum | str) -> Any:
+def vintlvv2(lhs: RegisterValue, rhs: RegisterValue, part: Literal['LOWER', 'HIGHER'] | _Word) -> RegisterValue:
     """One half of an interleaving."""
     ...
-def vln(input: Any, mask: Any) -> Any:
+def vln(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The natural logarithm."""
     ...
-def vlrelu(input: Any, scalar: Any, mask: Any) -> Any:
+def vlrelu(input: RegisterValue, scalar: _Number, mask: MaskValue) -> RegisterValue:
     """Leaky relu with one slope."""
     ...
-def vmadd(acc: Any, lhs: Any, rhs: Any, mask: Any) -> Any:
+def vmadd(acc: RegisterValue, lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Fused multiply-add acc * a + b, rounded once."""
     ...
-def vmax(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vmax(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The larger of two."""
     ...
-def vmaxs(input: Any, scalar: Any, mask: Any) -> Any:
+def vmaxs(input: RegisterValue, scalar: _Number, mask: MaskValue) -> RegisterValue:
     """The larger of a lane and a scalar."""
     ...
-def vmin(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vmin(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The smaller of two."""
     ...
-def vmins(input: Any, scalar: Any, mask: Any) -> Any:
+def vmins(input: RegisterValue, scalar: _Number, mask: MaskValue) -> RegisterValue:
     """The smaller of a lane and a scalar."""
     ...
-def vmrgsort4(dest: Any, source0: Any, source1: Any, source2: Any, source3: Any, count: Any, config: Any) -> Any:
+def vmrgsort4(dest: _Address, source0: _Address, source1: _Address, source2: _Address, source3: _Address, count: _Integer, config: _Integer) -> None:
     """Merge up to four sorted lists of records in UB, largest score first."""
     ...
-def vmul(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vmul(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Product."""
     ...
-def vmull(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vmull(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> tuple[RegisterValue, RegisterValue]:
     """The whole 64-bit product of 32-bit lanes, in two registers."""
     ...
-def vmuls(input: Any, scalar: Any, mask: Any) -> Any:
+def vmuls(input: RegisterValue, scalar: _Number, mask: MaskValue) -> RegisterValue:
     """Product with a scalar."""
     ...
-def vneg(input: Any, mask: Any) -> Any:
+def vneg(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Negation."""
     ...
-def vnot(input: Any, mask: Any) -> Any:
+def vnot(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Bitwise complement."""
     ...
-def vor(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vor(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Bitwise or."""
     ...
-def vote_all(condition: Any) -> Any:
+def vote_all(condition: _Number) -> ScalarValue:
     """Whether a condition holds in every active lane of the warp."""
     ...
-def vote_any(condition: Any) -> Any:
+def vote_any(condition: _Number) -> ScalarValue:
     """Whether a condition holds in some active lane of the warp."""
     ...
-def vote_ballot(condition: Any) -> Any:
+def vote_ballot(condition: _Number) -> ScalarValue:
     """The lanes of the warp in which a condition holds."""
     ...
-def vote_uni(condition: Any) -> Any:
+def vote_uni(condition: _Number) -> ScalarValue:
     """Whether a condition is the same in all active lanes of the warp."""
     ...
-def vprelu(input: Any, alpha: Any, mask: Any) -> Any:
+def vprelu(input: RegisterValue, alpha: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Leaky relu with a slope per lane."""
     ...
-def vrelu(input: Any, mask: Any) -> Any:
+def vrelu(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The larger of x and zero."""
     ...
-def vsel(on_true: Any, on_false: Any, mask: Any) -> Any:
+def vsel(on_true: RegisterValue, on_false: RegisterValue, mask: MaskValue, *, true_value: RegisterValue = ..., false_value: RegisterValue = ...) -> RegisterValue:
     """Choose per lane between two registers."""
     ...
-def vselr(input: Any, index: Any) -> Any:
+def vselr(input: RegisterValue, index: RegisterValue) -> RegisterValue:
     """Pick lanes by number."""
     ...
-def vselrv2(input: Any, index: Any) -> Any:
+def vselrv2(input: RegisterValue, index: RegisterValue) -> RegisterValue:
     """Pick lanes by number, like pto.vselr."""
     ...
-def vshls(input: Any, scalar: Any, mask: Any) -> Any:
+def vshls(input: RegisterValue, scalar: _Integer, mask: MaskValue) -> RegisterValue:
     """Shift left by a scalar count."""
     ...
-def vshrs(input: Any, scalar: Any, mask: Any) -> Any:
+def vshrs(input: RegisterValue, scalar: _Integer, mask: MaskValue) -> RegisterValue:
     """Shift right by a scalar count."""
     ...
-def vsqrt(input: Any, mask: Any) -> Any:
+def vsqrt(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The square root, correctly rounded."""
     ...
-def vsqz(input: Any, mask: Any) -> Any:
+def vsqz(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Move the active lanes to the front, in order."""
     ...
-def vsst(value: Any, dest: Any, offset: Any, stride: Literal['STRIDE_S3_B16', 'STRIDE_S4_B64', 'STRIDE_S8_B32', 'STRIDE_S2_B64'] | Enum | str) -> Any:
+def vsst(value: RegisterValue, dest: _Address, offset: _Integer, stride: Literal['STRIDE_S3_B16', 'STRIDE_S4_B64', 'STRIDE_S8_B32', 'STRIDE_S2_B64'] | _Word) -> None:
     """Store one register to every n-th unit of UB (older; which elements are meant is published nowhere)."""
     ...
-def vsta(align: Any, dest: Any, offset: Any) -> Any:
+def vsta(align: AlignValue, dest: _Address, offset: _Integer) -> None:
     """End a store stream: write the bytes that are still pending (older; use vstas)."""
     ...
-def vstu(align: Any, value: Any, dest: Any, *, offset: Any = ..., base: Any = ..., update: Any = ..., mode: Literal['POST_UPDATE', 'NO_POST_UPDATE'] | Enum | str = ...) -> Any:
+def vstu(align: AlignValue, value: RegisterValue, dest: _Address, mode: Literal['POST_UPDATE', 'NO_POST_UPDATE'] | _Word = ..., *, offset: _Integer = ..., base: _Address = ..., update: _Integer = ...) -> tuple[AlignValue, Any]:
     """Store a whole register at any element of UB, as the next step of a store stream (older; use vstus)."""
     ...
-def vsub(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vsub(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Difference a - b."""
     ...
-def vsubc(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vsubc(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> tuple[RegisterValue, MaskValue]:
     """Difference of 32-bit lanes, with the carry as a mask."""
     ...
-def vsubcs(lhs: Any, rhs: Any, carry_in: Any, mask: Any) -> Any:
+def vsubcs(lhs: RegisterValue, rhs: RegisterValue, carry_in: MaskValue, mask: MaskValue) -> tuple[RegisterValue, MaskValue]:
     """Difference of 32-bit lanes less a borrow, with the new carry as a mask."""
     ...
-def vsunpack(input: Any, part: Any) -> Any:
+def vsunpack(input: RegisterValue, part: _Integer) -> RegisterValue:
     """Sign-extend one half of the lanes to twice the width."""
     ...
-def vtrc(input: Any, mask: Any, *, round_mode: Literal['R', 'A', 'F', 'C', 'Z'] | Enum | str = ..., rnd: Literal['R', 'A', 'F', 'C', 'Z'] | Enum | str = ...) -> Any:
+def vtrc(input: RegisterValue, mask: MaskValue, rnd: Literal['R', 'A', 'F', 'C', 'Z'] | _Word = ..., *, round_mode: Literal['R', 'A', 'F', 'C', 'Z'] | _Word = ...) -> RegisterValue:
     """Round to an integral value, staying in the same float type."""
     ...
-def vusqz(input: Any, mask: Any) -> Any:
+def vusqz(input: RegisterValue, mask: MaskValue) -> RegisterValue:
     """How many active lanes come before each lane."""
     ...
-def vxor(lhs: Any, rhs: Any, mask: Any) -> Any:
+def vxor(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Bitwise exclusive or."""
     ...
-def vzunpack(input: Any, part: Any) -> Any:
+def vzunpack(input: RegisterValue, part: _Integer) -> RegisterValue:
     """Zero-extend one half of the lanes to twice the width."""
     ...
 def wait_async_event(event: Any, session: Any) -> Any:
     """Older name of pto.comm.wait_async_event."""
     ...
-def wait_cross_core(*, core_id: Any = ..., id: Any = ..., pipe: Any = ..., id_literal: Any = ...) -> Any:
+def wait_cross_core(pipe: Any = ..., id_literal: Any = ..., *, core_id: _Integer = ..., id: _Integer = ...) -> None:
     """Another name of pto.wait_flag_dev."""
     ...
-def wait_event(source: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str, destination: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str, event: Literal['EVENT_ID0', 'EVENT_ID1', 'EVENT_ID2', 'EVENT_ID3', 'EVENT_ID4', 'EVENT_ID5', 'EVENT_ID6', 'EVENT_ID7'] | Enum | str) -> Any:
+def wait_event(source: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word, destination: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word, event: Literal['EVENT_ID0', 'EVENT_ID1', 'EVENT_ID2', 'EVENT_ID3', 'EVENT_ID4', 'EVENT_ID5', 'EVENT_ID6', 'EVENT_ID7'] | _Word) -> None:
     """Older name of pto.wait_flag, between operation classes instead of pipes."""
     ...
-def wait_flag_dev(*, core_id: Any = ..., id: Any = ..., pipe: Any = ..., id_literal: Any = ...) -> Any:
+def wait_flag_dev(pipe: Any = ..., id_literal: Any = ..., *, core_id: _Integer = ..., id: _Integer = ...) -> None:
     """Wait for a signal of another core of the cluster (a2a3)."""
     ...
-def wait_flag_dyn(event: Any, source: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str, destination: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | Enum | str) -> Any:
+def wait_flag_dyn(event: _Integer, source: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word, destination: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX'] | _Word) -> None:
     """Wait for an event whose id is computed."""
     ...
-def wait_intra_core(*, core_id: Any = ..., id: Any = ..., pipe: Any = ..., id_literal: Any = ...) -> Any:
+def wait_intra_core(pipe: Any = ..., id_literal: Any = ..., *, core_id: _Integer = ..., id: _Integer = ...) -> None:
     """Older name of pto.wait_intra_block."""
     ...
 
 class _Tile:
-    def abs(self, src: Any, dst: Any) -> Any:
+    def abs(self, src: Tile, dst: Tile) -> None:
         """Absolute value."""
         ...
-    def add(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def add(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Sum."""
         ...
-    def addc(self, src0: Any, src1: Any, src2: Any, dst: Any) -> Any:
+    def addc(self, src0: Tile, src1: Tile, src2: Tile, dst: Tile) -> None:
         """Sum of three tiles."""
         ...
-    def addrelu(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def addrelu(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """The greater of a sum and zero."""
         ...
-    def adds(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def adds(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """Sum with a scalar."""
         ...
-    def addsc(self, src0: Any, scalar: Any, src1: Any, dst: Any) -> Any:
+    def addsc(self, src0: Tile, scalar: Any, src1: Tile, dst: Tile) -> None:
         """Sum of a tile, a scalar and a tile."""
         ...
-    def alloc(self, entry: Any, handle: Any, split: Any) -> Any:
+    def alloc(self, entry: Any, handle: Any, split: Any) -> None:
         """Take a free slot of the FIFO of a handle."""
         ...
-    def alloc_to_aic(self, split: Any, *, id: Any = ...) -> Any:
+    def alloc_to_aic(self, id: Any = ..., split: Any = ...) -> Any:
         """Take a free slot in global memory for an entry to the cube."""
         ...
-    def alloc_to_aiv(self, split: Any, *, id: Any = ...) -> Any:
+    def alloc_to_aiv(self, id: Any = ..., split: Any = ...) -> Any:
         """Take a free slot in global memory for an entry to the vector cores."""
         ...
-    def axpy(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def axpy(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """Adds the product of a tile and a scalar to dst."""
         ...
-    def bit_and(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def bit_and(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Bitwise and."""
         ...
-    def bit_ands(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def bit_ands(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """Bitwise and with a scalar."""
         ...
-    def bit_not(self, src: Any, dst: Any) -> Any:
+    def bit_not(self, src: Tile, dst: Tile) -> None:
         """Complement of every bit."""
         ...
-    def bit_or(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def bit_or(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Bitwise or."""
         ...
-    def bit_ors(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def bit_ors(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """Bitwise or with a scalar."""
         ...
-    def bit_shl(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def bit_shl(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Shift to the left, src0 by the counts of src1."""
         ...
-    def bit_shls(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def bit_shls(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """Shift to the left by a scalar count."""
         ...
-    def bit_shr(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def bit_shr(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Shift to the right, src0 by the counts of src1."""
         ...
-    def bit_shrs(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def bit_shrs(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """Shift to the right by a scalar count."""
         ...
-    def bit_xor(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def bit_xor(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """Bitwise exclusive or."""
         ...
-    def bit_xors(self, src: Any, scalar: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def bit_xors(self, src: Tile, *rest: Any, scalar: Any = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """Bitwise exclusive or with a scalar."""
         ...
-    def ci(self, scalar: Any, dst: Any, *, tmp: Any = ..., descending: Any = ...) -> Any:
+    def ci(self, scalar: Any, *rest: Any, tmp: Tile = ..., dst: Tile = ..., descending: Any = ...) -> None:
         """Counts from a scalar: scalar, scalar + 1, ... along the columns of row 0."""
         ...
-    def cmp(self, src0: Any, src1: Any, dst: Any, *, cmpMode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str = ...) -> Any:
+    def cmp(self, src0: Tile, src1: Tile, dst: Tile, cmp_mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ...) -> None:
         """Compares two tiles; the result is one bit for each element."""
         ...
-    def cmps(self, src: Any, scalar: Any, dst: Any, *, cmpMode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str = ...) -> Any:
+    def cmps(self, src: Tile, scalar: Any, dst: Tile, cmp_mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ...) -> None:
         """Compares a tile with a scalar; the result is one bit for each element."""
         ...
-    def colargmax(self, src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def colargmax(self, src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
         """The row of the greatest element of every column."""
         ...
-    def colargmin(self, src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def colargmin(self, src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
         """The row of the least element of every column."""
         ...
-    def colexpand(self, src: Any, dst: Any) -> Any:
+    def colexpand(self, src: Tile, dst: Tile) -> None:
         """Fills every column with its first element."""
         ...
-    def colexpandadd(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def colexpandadd(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Sum of every column with its element of a row."""
         ...
-    def colexpanddiv(self, src0: Any, src1: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def colexpanddiv(self, src0: Tile, src1: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Quotient of every column and its element of a row."""
         ...
-    def colexpandexpdif(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def colexpandexpdif(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """e to the power of the difference of every column and its element of a row."""
         ...
-    def colexpandmax(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def colexpandmax(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """The greater of every element and the one of a row in its column."""
         ...
-    def colexpandmin(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def colexpandmin(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """The lesser of every element and the one of a row in its column."""
         ...
-    def colexpandmul(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def colexpandmul(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Product of every column with its element of a row."""
         ...
-    def colexpandsub(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def colexpandsub(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Difference of every column and its element of a row."""
         ...
-    def colmax(self, src: Any, dst: Any) -> Any:
+    def colmax(self, src: Tile, dst: Tile) -> None:
         """The greatest element of every column."""
         ...
-    def colmin(self, src: Any, dst: Any) -> Any:
+    def colmin(self, src: Tile, dst: Tile) -> None:
         """The least element of every column."""
         ...
-    def colprod(self, src: Any, dst: Any) -> Any:
+    def colprod(self, src: Tile, dst: Tile) -> None:
         """Product of every column."""
         ...
-    def colsum(self, src: Any, dst: Any, *, tmp: Any = ..., isBinary: Any = ...) -> Any:
+    def colsum(self, src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ..., is_binary: Any = ...) -> None:
         """Sum of every column."""
         ...
-    def concat(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def concat(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Two tiles side by side."""
         ...
-    def concatidx(self, src0: Any, src1: Any, idx0: Any, idx1: Any, dst: Any) -> Any:
+    def concatidx(self, src0: Tile, src1: Tile, idx0: Any, idx1: Any, dst: Tile) -> None:
         """Two tiles side by side, as many columns of each as its index says, row by row."""
         ...
-    def cvt(self, src: Any, dst: Any, *, sat_mode: Literal['ON', 'OFF'] | Enum | str = ..., round_mode: Literal['NONE', 'RINT', 'ROUND', 'FLOOR', 'CEIL', 'TRUNC', 'ODD', 'CAST_RINT'] | Enum | str = ..., tmp: Any = ..., rmode: Literal['NONE', 'RINT', 'ROUND', 'FLOOR', 'CEIL', 'TRUNC', 'ODD', 'CAST_RINT'] | Enum | str = ..., satmode: Literal['ON', 'OFF'] | Enum | str = ...) -> Any:
+    def cvt(self, src: Tile, *rest: Any, sat_mode: Literal['ON', 'OFF'] | _Word = ..., round_mode: Literal['NONE', 'RINT', 'ROUND', 'FLOOR', 'CEIL', 'TRUNC', 'ODD', 'CAST_RINT'] | _Word = ..., tmp: Tile = ..., dst: Tile = ..., rmode: Literal['NONE', 'RINT', 'ROUND', 'FLOOR', 'CEIL', 'TRUNC', 'ODD', 'CAST_RINT'] | _Word = ..., satmode: Literal['ON', 'OFF'] | _Word = ...) -> None:
         """Converts elements to another type."""
         ...
-    def dequant(self, src: Any, scale: Any, offset: Any, dst: Any) -> Any:
+    def dequant(self, src: Tile, scale: Any, offset: Any, dst: Tile) -> None:
         """Turns quantised rows back into f32, each with a scale and an offset of its own."""
         ...
-    def div(self, src0: Any, src1: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def div(self, src0: Tile, src1: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Quotient, src0 / src1."""
         ...
-    def divs(self, src0: Any, src1: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def divs(self, src0: Any, src1: Any, dst: Any, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Quotient of a tile and a scalar, in either order."""
         ...
-    def exp(self, src: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def exp(self, src: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """e to the power of an element."""
         ...
-    def expands(self, scalar: Any, dst: Any) -> Any:
+    def expands(self, scalar: Any, dst: Tile) -> None:
         """Fills a tile with a scalar."""
         ...
     def extract(self, src: Any, dst: Any, row: Any, col: Any, *, fp: Any = ..., mode: Any = ..., **given: Any) -> Any:
         """Move a part of a tile that begins at a row and a column."""
         ...
-    def fillpad(self, src: Any, dst: Any, *, padValue: Literal['null', 'zero', 'max', 'min'] | Enum | str = ...) -> Any:
+    def fillpad(self, src: Tile, dst: Tile, pad_value: Literal['null', 'zero', 'max', 'min'] | _Word = ...) -> None:
         """Fill what is around the valid region."""
         ...
-    def fmod(self, src0: Any, src1: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def fmod(self, src0: Tile, src1: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Remainder with the sign of the dividend."""
         ...
-    def fmods(self, src: Any, scalar: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def fmods(self, src: Tile, scalar: Any, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Remainder by a scalar, with the sign of the dividend."""
         ...
-    def free(self, handle: Any, split: Any, *, entry: Any = ...) -> Any:
+    def free(self, handle: Any, *rest: Any, entry: Any = ..., split: Any = ...) -> None:
         """Give a slot of the FIFO of a handle back."""
         ...
-    def free_from_aic(self, split: Any, *, entry: Any = ..., id: Any = ...) -> Any:
+    def free_from_aic(self, id: Any, *rest: Any, entry: Any = ..., split: Any = ...) -> None:
         """Give the slot of an entry back to the cube."""
         ...
-    def free_from_aiv(self, split: Any, *, entry: Any = ..., id: Any = ...) -> Any:
+    def free_from_aiv(self, id: Any, *rest: Any, entry: Any = ..., split: Any = ...) -> None:
         """Give the slot of an entry back to the vector cores."""
         ...
-    def gather(self, src: Any, dst: Any, *, indices: Any = ..., indexes: Any = ..., k_value: Any = ..., idx: Any = ..., scalar: Any = ..., tmp: Any = ..., cdst: Any = ..., maskPattern: Literal['P0101', 'P1010', 'P0001', 'P0010', 'P0100', 'P1000', 'P1111'] | Enum | str = ..., axis: Literal['row', 'col'] | Enum | str = ..., cmpMode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str = ..., offset: Any = ...) -> Any:
+    def gather(self, src: Tile, *rest: Any, indices: Any = ..., indexes: Any = ..., k_value: Any = ..., idx: Any = ..., scalar: Any = ..., tmp: Tile = ..., dst: Tile = ..., cdst: Any = ..., mask_pattern: Literal['P0101', 'P1010', 'P0001', 'P0010', 'P0100', 'P1000', 'P1111'] | _Word = ..., axis: Literal['row', 'col'] | _Word = ..., cmp_mode: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word = ..., offset: Any = ...) -> None:
         """Takes elements of a tile by index, by a pattern, or by comparison."""
         ...
-    def gatherb(self, src: Any, idx: Any, dst: Any) -> Any:
+    def gatherb(self, src: Tile, idx: Any, dst: Tile) -> None:
         """Takes blocks of 32 bytes of a tile by their offsets in bytes."""
         ...
-    def gemv(self, lhs: Any, rhs: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def gemv(self, lhs: Any, rhs: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Row vector times matrix."""
         ...
-    def gemv_acc(self, acc: Any, lhs: Any, rhs: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def gemv_acc(self, acc: Any, lhs: Any, rhs: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Row vector times matrix, added to an accumulator."""
         ...
-    def gemv_bias(self, lhs: Any, rhs: Any, bias: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def gemv_bias(self, lhs: Any, rhs: Any, bias: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Row vector times matrix, with a bias."""
         ...
-    def gemv_mx(self, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def gemv_mx(self, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Row vector times matrix with block scales."""
         ...
-    def gemv_mx_acc(self, acc: Any, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def gemv_mx_acc(self, acc: Any, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Row vector times matrix with block scales, added to an accumulator."""
         ...
-    def gemv_mx_bias(self, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, bias: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def gemv_mx_bias(self, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, bias: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Row vector times matrix with block scales and a bias."""
         ...
-    def get_scale_addr(self, src: Any, dst: Any) -> Any:
+    def get_scale_addr(self, src: Tile, dst: Tile) -> None:
         """Bind a tile of scales to its operand."""
         ...
-    def getval(self, src: Any, offset: Any) -> Any:
+    def getval(self, src: Tile, offset: _Integer) -> Any:
         """Read an element of a tile."""
         ...
-    def histogram(self, src: Any, idx: Any, dst: Any, *, byte: Any = ...) -> Any:
+    def histogram(self, src: Tile, idx: Any, dst: Tile, byte: Any = ...) -> None:
         """Counts how many elements of each row have a byte up to each of 256 values."""
         ...
     def insert(self, src: Any, dst: Any, row: Any, col: Any, *, fp: Any = ..., mode: Any = ..., **given: Any) -> Any:
@@ -2218,40 +2228,40 @@ class _Tile:
     def load(self, view: Any, tile: Any, *, offsets: Any = ..., sizes: Any = ...) -> Any:
         """Fill a tile from a view, or from a part of it."""
         ...
-    def log(self, src: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def log(self, src: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Natural logarithm."""
         ...
-    def lrelu(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def lrelu(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """An element where it is positive, else its product with a slope."""
         ...
-    def matmul(self, lhs: Any, rhs: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def matmul(self, lhs: Any, rhs: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Matrix product."""
         ...
-    def matmul_acc(self, acc: Any, lhs: Any, rhs: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def matmul_acc(self, acc: Any, lhs: Any, rhs: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Matrix product added to an accumulator."""
         ...
-    def matmul_bias(self, lhs: Any, rhs: Any, bias: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def matmul_bias(self, lhs: Any, rhs: Any, bias: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Matrix product with a bias."""
         ...
-    def matmul_mx(self, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def matmul_mx(self, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Matrix product with block scales."""
         ...
-    def matmul_mx_acc(self, acc: Any, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def matmul_mx_acc(self, acc: Any, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Matrix product with block scales, added to an accumulator."""
         ...
-    def matmul_mx_bias(self, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, bias: Any, dst: Any, *, accPhase: Literal['unspecified', 'partial', 'final'] | Enum | str = ...) -> Any:
+    def matmul_mx_bias(self, lhs: Any, lhs_scale: Any, rhs: Any, rhs_scale: Any, bias: Any, dst: Tile, acc_phase: Literal['unspecified', 'partial', 'final'] | _Word = ...) -> None:
         """Matrix product with block scales and a bias."""
         ...
-    def max(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def max(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """The greater of two elements."""
         ...
-    def maxs(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def maxs(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """The greater of an element and a scalar."""
         ...
-    def min(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def min(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """The lesser of two elements."""
         ...
-    def mins(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def mins(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """The lesser of an element and a scalar."""
         ...
     def mov(self, src: Any, dst: Any, *, fp: Any = ..., mode: Any = ..., **given: Any) -> Any:
@@ -2260,88 +2270,88 @@ class _Tile:
     def mrgsort(self, src: Any, dst: Any, block_len: Any = ..., *, tmp: Any = ..., excuted: Any = ..., executed: Any = ..., exhausted: Any = ...) -> Any:
         """Merge sorted runs: of one tile by the length of a run, or of two to four tiles."""
         ...
-    def mul(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def mul(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Product."""
         ...
-    def muls(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def muls(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """Product with a scalar."""
         ...
-    def neg(self, src: Any, dst: Any) -> Any:
+    def neg(self, src: Tile, dst: Tile) -> None:
         """Negation."""
         ...
-    def partadd(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def partadd(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Sum where both sources are valid, else the one that is."""
         ...
-    def partargmax(self, src0: Any, src1: Any, src0_idx: Any, src1_idx: Any, dst: Any, dst_idx: Any) -> Any:
+    def partargmax(self, src0: Tile, src1: Tile, src0_idx: Any, src1_idx: Any, dst: Tile, dst_idx: Any) -> None:
         """The greater element with its index, else that of the source that is valid."""
         ...
-    def partargmin(self, src0: Any, src1: Any, src0_idx: Any, src1_idx: Any, dst: Any, dst_idx: Any) -> Any:
+    def partargmin(self, src0: Tile, src1: Tile, src0_idx: Any, src1_idx: Any, dst: Tile, dst_idx: Any) -> None:
         """The lesser element with its index, else that of the source that is valid."""
         ...
-    def partmax(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def partmax(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """The greater element where both sources are valid, else the one that is."""
         ...
-    def partmin(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def partmin(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """The lesser element where both sources are valid, else the one that is."""
         ...
-    def partmul(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def partmul(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Product where both sources are valid, else the one that is."""
         ...
-    def pop(self, entry: Any, handle: Any, split: Any) -> Any:
+    def pop(self, entry: Any, handle: Any, split: Any) -> None:
         """Pop an entry from the FIFO of a handle."""
         ...
-    def pop_from_aic(self, split: Any, *, valid_row: Any = ..., valid_col: Any = ..., aiv_subblockid: Any = ..., id: Any = ...) -> Any:
+    def pop_from_aic(self, id: Any, *rest: Any, valid_row: _Integer = ..., valid_col: _Integer = ..., aiv_subblockid: _Integer = ..., split: Any = ...) -> Any:
         """Take an entry that the cube has pushed."""
         ...
-    def pop_from_aiv(self, split: Any, *, valid_row: Any = ..., valid_col: Any = ..., aiv_subblockid: Any = ..., id: Any = ...) -> Any:
+    def pop_from_aiv(self, id: Any, *rest: Any, valid_row: _Integer = ..., valid_col: _Integer = ..., aiv_subblockid: _Integer = ..., split: Any = ...) -> Any:
         """Take an entry that the vector cores have pushed."""
         ...
-    def pow(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def pow(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Power, src0 to the src1."""
         ...
-    def pows(self, src: Any, scalar: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def pows(self, src: Tile, *rest: Any, scalar: Any = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Power, src to the scalar."""
         ...
-    def prefetch(self, src: Any, dst: Any) -> Any:
+    def prefetch(self, src: Tile, dst: Tile) -> None:
         """Fetch a view into the cache."""
         ...
-    def prefetch_async(self, src: Any, context: Any) -> Any:
+    def prefetch_async(self, src: Tile, context: Any) -> Any:
         """Begin to fetch a view into the cache."""
         ...
-    def prelu(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def prelu(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """An element where it is not negative, else its product with a slope."""
         ...
     def print(self, src: Any, tmp: Any = ..., *, print_format: Any = ...) -> Any:
         """Show a tile when the kernel runs."""
         ...
-    def push(self, entry: Any, handle: Any, split: Any) -> Any:
+    def push(self, entry: Any, handle: Any, split: Any) -> None:
         """Push an entry into the FIFO of a handle."""
         ...
-    def push_to_aic(self, entry: Any, split: Any, *, aiv_subblockid: Any = ..., id: Any = ...) -> Any:
+    def push_to_aic(self, entry: Any, *rest: Any, aiv_subblockid: _Integer = ..., id: Any = ..., split: Any = ...) -> None:
         """Push a tile of a vector core to the cube."""
         ...
-    def push_to_aiv(self, entry: Any, split: Any, *, id: Any = ...) -> Any:
+    def push_to_aiv(self, entry: Any, id: Any = ..., split: Any = ...) -> None:
         """Push a tile of the accumulator to the vector cores."""
         ...
-    def quant(self, src: Any, fp: Any, dst: Any, quant_type: Literal['INT8_SYM', 'INT8_ASYM', 'MXFP8', 'MXFP4_E2M1'] | Enum | str, *, offset: Any = ..., tmp: Any = ...) -> Any:
+    def quant(self, src: Tile, *rest: Any, fp: Any = ..., offset: Any = ..., dst: Tile = ..., tmp: Tile = ..., quant_type: Literal['INT8_SYM', 'INT8_ASYM', 'MXFP8', 'MXFP4_E2M1'] | _Word = ...) -> None:
         """Quantises rows to 8-bit integers, each with a scale of its own."""
         ...
-    def quant_mx(self, src: Any, dst: Any, exp: Any, max: Any, scaling: Any, quant_type: Literal['INT8_SYM', 'INT8_ASYM', 'MXFP8', 'MXFP4_E2M1'] | Enum | str, *, exp_zz: Any = ..., quantScaleAlg: Literal['ocp', 'nv'] | Enum | str = ..., storeMode: Literal['nd', 'nz'] | Enum | str = ..., grpAxis: Literal['axis0', 'axis1'] | Enum | str = ..., interleave: Any = ...) -> Any:
+    def quant_mx(self, src: Tile, *rest: Any, dst: Tile = ..., exp: Any = ..., max: Any = ..., scaling: Any = ..., exp_zz: Any = ..., quant_type: Literal['INT8_SYM', 'INT8_ASYM', 'MXFP8', 'MXFP4_E2M1'] | _Word = ..., quant_scale_alg: Literal['ocp', 'nv'] | _Word = ..., store_mode: Literal['nd', 'nz'] | _Word = ..., grp_axis: Literal['axis0', 'axis1'] | _Word = ..., interleave: Any = ...) -> None:
         """Quantises groups of 32 elements to fp8 or fp4, each group with a power of two for its scale."""
         ...
-    def random(self, key0: Any, key1: Any, counter0: Any, counter1: Any, counter2: Any, counter3: Any, dst: Any, *, rounds: Any = ...) -> Any:
+    def random(self, key0: Any, key1: Any, counter0: Any, counter1: Any, counter2: Any, counter3: Any, dst: Tile, rounds: Any = ...) -> None:
         """Random words by Philox4x32, from two words of key and four of counter."""
         ...
-    def recip(self, src: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def recip(self, src: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """One divided by an element."""
         ...
-    def relu(self, src: Any, dst: Any) -> Any:
+    def relu(self, src: Tile, dst: Tile) -> None:
         """The greater of an element and zero."""
         ...
-    def rem(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def rem(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Remainder with the sign of the divisor."""
         ...
-    def rems(self, src: Any, scalar: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def rems(self, src: Tile, *rest: Any, scalar: Any = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Remainder by a scalar, with the sign of the divisor."""
         ...
     def reshape(self, src: Any, *, shape: Any, dtype: Any = ..., blayout: Any = ...) -> Any:
@@ -2353,28 +2363,28 @@ class _Tile:
     def rowargmin(self, *args: Any, **given: Any) -> Any:
         """The column of the least element of every row."""
         ...
-    def rowexpand(self, src: Any, dst: Any) -> Any:
+    def rowexpand(self, src: Tile, dst: Tile) -> None:
         """Fills every row with its first element."""
         ...
-    def rowexpandadd(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def rowexpandadd(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """Sum of every row with its element of a column."""
         ...
-    def rowexpanddiv(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def rowexpanddiv(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Quotient of every row and its element of a column."""
         ...
-    def rowexpandexpdif(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def rowexpandexpdif(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """e to the power of the difference of every row and its element of a column."""
         ...
-    def rowexpandmax(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def rowexpandmax(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """The greater of every element and the one of a column in its row."""
         ...
-    def rowexpandmin(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def rowexpandmin(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """The lesser of every element and the one of a column in its row."""
         ...
-    def rowexpandmul(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def rowexpandmul(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """Product of every row with its element of a column."""
         ...
-    def rowexpandsub(self, src0: Any, src1: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def rowexpandsub(self, src0: Tile, *rest: Any, src1: Tile = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """Difference of every row and its element of a column."""
         ...
     def rowmax(self, *args: Any, **given: Any) -> Any:
@@ -2389,10 +2399,10 @@ class _Tile:
     def rowsum(self, *args: Any, **given: Any) -> Any:
         """Sum of every row."""
         ...
-    def rsqrt(self, src: Any, dst: Any, *, tmp: Any = ..., precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def rsqrt(self, src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ..., precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """One divided by the square root of an element."""
         ...
-    def scatter(self, src: Any, dst: Any, *, indices: Any = ..., indexes: Any = ..., idx: Any = ..., maskPattern: Literal['P0101', 'P1010', 'P0001', 'P0010', 'P0100', 'P1000', 'P1111'] | Enum | str = ..., axis: Literal['row', 'col'] | Enum | str = ...) -> Any:
+    def scatter(self, src: Tile, *rest: Any, indices: Any = ..., indexes: Any = ..., idx: Any = ..., dst: Tile = ..., mask_pattern: Literal['P0101', 'P1010', 'P0001', 'P0010', 'P0100', 'P1000', 'P1111'] | _Word = ..., axis: Literal['row', 'col'] | _Word = ...) -> None:
         """Puts elements of a tile to places given by index or by a pattern; dst is zero elsewhere."""
         ...
     def sel(self, *args: Any, **given: Any) -> Any:
@@ -2401,34 +2411,34 @@ class _Tile:
     def sels(self, *args: Any, **given: Any) -> Any:
         """Selects by bits: src where the bit of an element is set, else a scalar."""
         ...
-    def setval(self, offset: Any, scalar: Any, dst: Any) -> Any:
+    def setval(self, offset: _Integer, scalar: Any, dst: Tile) -> None:
         """Write an element of a tile."""
         ...
-    def sort32(self, src: Any, idx: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def sort32(self, src: Tile, *rest: Any, idx: Any = ..., tmp: Tile = ..., dst: Tile = ...) -> None:
         """Sorts every 32 elements of a row in descending order, with an index for each."""
         ...
-    def sqrt(self, src: Any, dst: Any, *, precisionType: Literal['default', 'high_precision'] | Enum | str = ...) -> Any:
+    def sqrt(self, src: Tile, dst: Tile, precision_type: Literal['default', 'high_precision'] | _Word = ...) -> None:
         """Square root."""
         ...
     def store(self, tile: Any, view: Any, *, offsets: Any = ..., sizes: Any = ..., fp: Any = ..., **given: Any) -> Any:
         """Store a tile to a view, or to a part of it."""
         ...
-    def sub(self, src0: Any, src1: Any, dst: Any) -> Any:
+    def sub(self, src0: Tile, src1: Tile, dst: Tile) -> None:
         """Difference, src0 - src1."""
         ...
-    def subc(self, src0: Any, src1: Any, src2: Any, dst: Any) -> Any:
+    def subc(self, src0: Tile, src1: Tile, src2: Tile, dst: Tile) -> None:
         """Difference of two tiles plus a third."""
         ...
-    def subs(self, src: Any, scalar: Any, dst: Any) -> Any:
+    def subs(self, src: Tile, scalar: Any, dst: Tile) -> None:
         """Difference, src - scalar."""
         ...
-    def subsc(self, src0: Any, scalar: Any, src1: Any, dst: Any) -> Any:
+    def subsc(self, src0: Tile, scalar: Any, src1: Tile, dst: Tile) -> None:
         """Difference of a tile and a scalar, plus a tile."""
         ...
-    def sync(self, *, tiles: Any = ..., op_class: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX', 'PIPE_ALL'] | Enum | str = ...) -> Any:
+    def sync(self, tiles: Any = ..., op_class: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_MTE2', 'PIPE_MTE3', 'PIPE_FIX', 'PIPE_ALL'] | _Word = ...) -> None:
         """Wait for what touches tiles."""
         ...
-    def transpose(self, src: Any, dst: Any, *, tmp: Any = ...) -> Any:
+    def transpose(self, src: Tile, *rest: Any, tmp: Tile = ..., dst: Tile = ...) -> None:
         """Transpose."""
         ...
     def tri(self, diagonal: Any, dst: Any, *, upper_or_lower: Any = ...) -> Any:
@@ -2438,262 +2448,262 @@ class _Tile:
 tile: _Tile
 
 class _Vmi:
-    def absf(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def absf(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vabs."""
         ...
-    def absi(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def absi(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vabs."""
         ...
-    def active_prefix_index(self, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def active_prefix_index(self, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """How many active lanes of a mask come before each lane."""
         ...
-    def addf(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def addf(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vadd."""
         ...
-    def addi(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def addi(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vadd."""
         ...
-    def andi(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def andi(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vand."""
         ...
-    def bitcast(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def bitcast(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vinterpret_cast."""
         ...
-    def broadcast(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., group: Any = ...) -> Any:
+    def broadcast(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., group: Any = ...) -> Any:
         """Older spelling of pto.vmi.vbrc."""
         ...
-    def channel_merge(self, *, channels: Any = ..., pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def channel_merge(self, channels: Any = ..., pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Channels as one logical vector: lane k * n + c is lane k of channel c."""
         ...
-    def channel_split(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def channel_split(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """A logical vector as its channels: lane k of channel c is lane k * n + c."""
         ...
-    def cmpf(self, lhs: Any, rhs: Any, predicate: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'oeq', 'one', 'olt', 'ole', 'ogt', 'oge'] | Enum | str, *, pmode: Any = ...) -> Any:
+    def cmpf(self, lhs: Any, rhs: Any, pmode: Any = ..., predicate: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'oeq', 'one', 'olt', 'ole', 'ogt', 'oge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcmp."""
         ...
-    def cmpi(self, lhs: Any, rhs: Any, predicate: Literal['eq', 'ne', 'ult', 'ule', 'ugt', 'uge', 'slt', 'sle', 'sgt', 'sge'] | Enum | str, *, pmode: Any = ...) -> Any:
+    def cmpi(self, lhs: Any, rhs: Any, pmode: Any = ..., predicate: Literal['eq', 'ne', 'ult', 'ule', 'ugt', 'uge', 'slt', 'sle', 'sgt', 'sge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcmp."""
         ...
-    def compress(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def compress(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """The active lanes of a logical vector side by side at its front; the rest is zero."""
         ...
-    def compress_store(self, value: Any, pointer: Any, offset: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def compress_store(self, value: Any, pointer: _Address, offset: _Integer, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> None:
         """Older spelling of pto.vmi.vstore of the active lanes, side by side."""
         ...
-    def constant(self, value: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def constant(self, pmode: Literal['zero', 'merge'] | _Word = ..., value: Any = ...) -> Any:
         """A logical vector of one literal."""
         ...
-    def constant_mask(self, value: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def constant_mask(self, pmode: Literal['zero', 'merge'] | _Word = ..., value: Any = ...) -> Any:
         """A logical mask that is written lane by lane."""
         ...
-    def create_group_mask(self, count: Any, num_groups: Any, group_size: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def create_group_mask(self, count: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., group_size: Any = ...) -> Any:
         """The first n lanes of each group of a logical mask."""
         ...
     def create_mask(self, n: Any, *, size: Any, group: Any = ..., pmode: Any = ...) -> Any:
         """The first n lanes; with group the first n of each group."""
         ...
-    def deinterleave_load(self, pointer: Any, offset: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def deinterleave_load(self, pointer: _Address, offset: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> tuple[Any, Any]:
         """Older spelling of pto.vmi.vload {dist_mode = "dintlv"}."""
         ...
-    def divf(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def divf(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vdiv."""
         ...
-    def exp(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def exp(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vexp."""
         ...
-    def expand_load(self, pointer: Any, offset: Any, mask: Any, passthru: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def expand_load(self, pointer: _Address, offset: _Integer, mask: Any, passthru: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vload whose k-th active lane gets element k."""
         ...
-    def extf(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | Enum | str = ..., saturate: Literal['SAT', 'NOSAT'] | Enum | str = ...) -> Any:
+    def extf(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | _Word = ..., saturate: Literal['SAT', 'NOSAT'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcvt."""
         ...
-    def extsi(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | Enum | str = ..., saturate: Literal['SAT', 'NOSAT'] | Enum | str = ...) -> Any:
+    def extsi(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | _Word = ..., saturate: Literal['SAT', 'NOSAT'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcvt."""
         ...
-    def extui(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | Enum | str = ..., saturate: Literal['SAT', 'NOSAT'] | Enum | str = ...) -> Any:
+    def extui(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | _Word = ..., saturate: Literal['SAT', 'NOSAT'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcvt."""
         ...
-    def fma(self, lhs: Any, rhs: Any, acc: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def fma(self, lhs: Any, rhs: Any, acc: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Sum and product of logical vectors, a * b + acc, rounded once (now pto.vmi.vmula)."""
         ...
-    def fptosi(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | Enum | str = ..., saturate: Literal['SAT', 'NOSAT'] | Enum | str = ...) -> Any:
+    def fptosi(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | _Word = ..., saturate: Literal['SAT', 'NOSAT'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcvt."""
         ...
-    def fptoui(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | Enum | str = ..., saturate: Literal['SAT', 'NOSAT'] | Enum | str = ...) -> Any:
+    def fptoui(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | _Word = ..., saturate: Literal['SAT', 'NOSAT'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcvt."""
         ...
-    def gather(self, pointer: Any, offsets: Any, mask: Any, passthru: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def gather(self, pointer: _Address, offsets: Any, mask: Any, passthru: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vgather, inactive lanes from another vector."""
         ...
-    def group_broadcast(self, input: Any, num_groups: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def group_broadcast(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vbrc by groups."""
         ...
-    def group_broadcast_load(self, pointer: Any, offset: Any, stride: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def group_broadcast_load(self, pointer: _Address, offset: _Integer, stride: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vload {group = C, dist_mode = "brc"}."""
         ...
-    def group_iota(self, base: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., order: Literal['ASC', 'DESC'] | Enum | str = ..., group: Any = ...) -> Any:
+    def group_iota(self, base: Any, pmode: Literal['zero', 'merge'] | _Word = ..., order: Literal['ASC', 'DESC'] | _Word = ..., group: Any = ...) -> Any:
         """Older spelling of pto.vmi.vci."""
         ...
-    def group_load(self, pointer: Any, offset: Any, stride: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def group_load(self, pointer: _Address, offset: _Integer, stride: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vload {group = C}."""
         ...
-    def group_reduce_addf(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def group_reduce_addf(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcadd."""
         ...
-    def group_reduce_addi(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def group_reduce_addi(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcadd."""
         ...
-    def group_reduce_maxf(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def group_reduce_maxf(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcmax."""
         ...
-    def group_reduce_maxi(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def group_reduce_maxi(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcmax."""
         ...
-    def group_reduce_minf(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def group_reduce_minf(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcmin."""
         ...
-    def group_reduce_mini(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def group_reduce_mini(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcmin."""
         ...
-    def group_slot_load(self, pointer: Any, offset: Any, stride: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def group_slot_load(self, pointer: _Address, offset: _Integer, stride: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vload {group = C}, one lane each."""
         ...
-    def group_store(self, value: Any, pointer: Any, offset: Any, stride: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def group_store(self, value: Any, pointer: _Address, offset: _Integer, stride: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> None:
         """Older spelling of pto.vmi.vstore {group = C}."""
         ...
-    def interleave_store(self, value: Any, high: Any, pointer: Any, offset: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def interleave_store(self, value: Any, high: Any, pointer: _Address, offset: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> None:
         """Older spelling of pto.vmi.vstore {dist_mode = "dintlv"}."""
         ...
-    def iota(self, base: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., order: Literal['ASC', 'DESC'] | Enum | str = ..., group: Any = ...) -> Any:
+    def iota(self, base: Any, pmode: Literal['zero', 'merge'] | _Word = ..., order: Literal['ASC', 'DESC'] | _Word = ..., group: Any = ...) -> Any:
         """Older spelling of pto.vmi.vci."""
         ...
-    def ln(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def ln(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vln."""
         ...
-    def load(self, pointer: Any, offset: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def load(self, pointer: _Address, offset: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vload."""
         ...
     def mask(self, lanes: Any) -> Any:
         """The type of a mask of logical lanes."""
         ...
-    def mask_and(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def mask_and(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vand."""
         ...
-    def mask_not(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def mask_not(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vnot on masks."""
         ...
-    def mask_or(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def mask_or(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vor."""
         ...
-    def mask_xor(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def mask_xor(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vxor."""
         ...
-    def masked_load(self, pointer: Any, offset: Any, mask: Any, passthru: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def masked_load(self, pointer: _Address, offset: _Integer, mask: Any, passthru: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vload, inactive lanes from another vector."""
         ...
-    def masked_store(self, value: Any, pointer: Any, offset: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def masked_store(self, value: Any, pointer: _Address, offset: _Integer, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> None:
         """Older spelling of pto.vmi.vstore with a mask."""
         ...
-    def maxf(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def maxf(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vmax."""
         ...
-    def maxi(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def maxi(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vmax."""
         ...
-    def minf(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def minf(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vmin."""
         ...
-    def mini(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def mini(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vmin."""
         ...
-    def mulf(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def mulf(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vmul."""
         ...
-    def muli(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def muli(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vmul."""
         ...
-    def negf(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def negf(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vneg."""
         ...
-    def negi(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def negi(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vneg."""
         ...
-    def ori(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def ori(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vor."""
         ...
-    def pge(self, pattern: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., group: Any = ...) -> Any:
+    def pge(self, pmode: Literal['zero', 'merge'] | _Word = ..., pattern: Any = ..., group: Any = ...) -> Any:
         """The first n lanes of a logical mask, or of each group of it, n being a part of the pattern."""
         ...
-    def plt(self, count: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def plt(self, count: _Integer, pmode: Literal['zero', 'merge'] | _Word = ...) -> tuple[Any, ScalarValue]:
         """The first lanes of a logical mask, as many as remain, and what remains behind them."""
         ...
-    def pset(self, pattern: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., group: Any = ...) -> Any:
+    def pset(self, pmode: Literal['zero', 'merge'] | _Word = ..., pattern: Any = ..., group: Any = ...) -> Any:
         """All lanes of a logical mask."""
         ...
-    def reduce_addf(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def reduce_addf(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcadd."""
         ...
-    def reduce_addi(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def reduce_addi(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcadd."""
         ...
-    def reduce_maxf(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def reduce_maxf(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcmax."""
         ...
-    def reduce_maxi(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def reduce_maxi(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcmax."""
         ...
-    def reduce_minf(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def reduce_minf(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcmin."""
         ...
-    def reduce_mini(self, input: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
+    def reduce_mini(self, input: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ..., reassoc: Any = ...) -> Any:
         """Older spelling of pto.vmi.vcmin."""
         ...
-    def relu(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def relu(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vrelu."""
         ...
-    def scatter(self, value: Any, pointer: Any, offsets: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def scatter(self, value: Any, pointer: _Address, offsets: Any, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> None:
         """Older spelling of pto.vmi.vscatter."""
         ...
-    def select(self, mask: Any, on_true: Any, on_false: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def select(self, mask: Any, on_true: Any, on_false: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vsel."""
         ...
-    def shli(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def shli(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vshl."""
         ...
-    def shrsi(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def shrsi(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vshr."""
         ...
-    def shrui(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def shrui(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vshr."""
         ...
-    def shuffle(self, input: Any, indices: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def shuffle(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., indices: Any = ...) -> Any:
         """Lanes of a logical vector by numbers that are written."""
         ...
-    def sitofp(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | Enum | str = ..., saturate: Literal['SAT', 'NOSAT'] | Enum | str = ...) -> Any:
+    def sitofp(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | _Word = ..., saturate: Literal['SAT', 'NOSAT'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcvt."""
         ...
-    def sqrt(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def sqrt(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vsqrt."""
         ...
-    def store(self, value: Any, pointer: Any, offset: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def store(self, value: Any, pointer: _Address, offset: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> None:
         """Older spelling of pto.vmi.vstore."""
         ...
-    def stride_load(self, pointer: Any, offset: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def stride_load(self, pointer: _Address, offset: _Integer, block_stride: _Integer, repeat_stride: _Integer, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vload with strides of blocks, and a mask of them."""
         ...
-    def stride_store(self, value: Any, pointer: Any, offset: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., num_groups: Any = ...) -> Any:
+    def stride_store(self, value: Any, pointer: _Address, offset: _Integer, block_stride: _Integer, repeat_stride: _Integer, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> None:
         """Older spelling of pto.vmi.vstore with strides of blocks."""
         ...
-    def subf(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def subf(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vsub."""
         ...
-    def subi(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def subi(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vsub."""
         ...
-    def truncf(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | Enum | str = ..., saturate: Literal['SAT', 'NOSAT'] | Enum | str = ...) -> Any:
+    def truncf(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | _Word = ..., saturate: Literal['SAT', 'NOSAT'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcvt."""
         ...
-    def trunci(self, input: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | Enum | str = ..., saturate: Literal['SAT', 'NOSAT'] | Enum | str = ...) -> Any:
+    def trunci(self, input: Any, pmode: Literal['zero', 'merge'] | _Word = ..., rounding: Literal['R', 'A', 'F', 'C', 'Z', 'H'] | _Word = ..., saturate: Literal['SAT', 'NOSAT'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vcvt."""
         ...
     def vabs(self, v: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
@@ -2788,50 +2798,50 @@ class _Vmi:
         ...
     def vsub(self, a: Any, b: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vxor(self, a: Any, b: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
-    def xori(self, lhs: Any, rhs: Any, *, pmode: Literal['zero', 'merge'] | Enum | str = ...) -> Any:
+    def xori(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vxor."""
         ...
 
 vmi: _Vmi
 
 class _Comm:
-    def build_async_session(self, control: Any, workspace: Any, *, sync_id: Any = ..., block_bytes: Any = ..., comm_block_offset: Any = ..., queue_num: Any = ..., channel_group_idx: Any = ...) -> Any:
+    def build_async_session(self, control: Any, workspace: Any, sync_id: Any = ..., block_bytes: Any = ..., comm_block_offset: Any = ..., queue_num: Any = ..., channel_group_idx: Any = ...) -> Any:
         """Begin a queue of transfers."""
         ...
-    def tbroadcast(self, src: Any, ping: Any, root: Any, *, pong: Any = ..., group: Any = ...) -> Any:
+    def tbroadcast(self, src: Tile, *rest: Any, ping: Any = ..., pong: Any = ..., group: Any = ..., root: Any = ...) -> None:
         """Send a buffer to every member of a group."""
         ...
     def test_async_event(self, event: Any, session: Any) -> Any:
         """Ask whether a transfer and all earlier ones of its session are done."""
         ...
-    def tgather(self, dst: Any, ping: Any, root: Any, *, pong: Any = ..., group: Any = ...) -> Any:
+    def tgather(self, dst: Tile, *rest: Any, ping: Any = ..., pong: Any = ..., group: Any = ..., root: Any = ...) -> None:
         """Collect the buffers of a group."""
         ...
-    def tget(self, dst: Any, src: Any, ping: Any, *, pong: Any = ...) -> Any:
+    def tget(self, dst: Tile, *rest: Any, src: Tile = ..., ping: Any = ..., pong: Any = ...) -> None:
         """Read from another rank."""
         ...
-    def tget_async(self, dst: Any, src: Any, session: Any) -> Any:
+    def tget_async(self, dst: Tile, src: Tile, session: Any) -> Any:
         """Begin to read from another rank."""
         ...
-    def tnotify(self, signal: Any, value: Any, notifyOp: Literal['atomic_add', 'set'] | Enum | str) -> Any:
+    def tnotify(self, signal: Any, value: _Integer, notify_op: Literal['atomic_add', 'set'] | _Word) -> None:
         """Signal a word, here or on another rank."""
         ...
-    def tput(self, dst: Any, src: Any, ping: Any, *, pong: Any = ..., atomicType: Literal['atomic_none', 'atomic_add'] | Enum | str = ...) -> Any:
+    def tput(self, dst: Tile, *rest: Any, src: Tile = ..., ping: Any = ..., pong: Any = ..., atomic_type: Literal['atomic_none', 'atomic_add'] | _Word = ...) -> None:
         """Write to another rank."""
         ...
-    def tput_async(self, dst: Any, src: Any, session: Any) -> Any:
+    def tput_async(self, dst: Tile, src: Tile, session: Any) -> Any:
         """Begin to write to another rank."""
         ...
-    def treduce(self, dst: Any, acc: Any, ping: Any, root: Any, reduceOp: Literal['sum', 'max', 'min'] | Enum | str, *, pong: Any = ..., group: Any = ...) -> Any:
+    def treduce(self, dst: Tile, *rest: Any, acc: Any = ..., ping: Any = ..., pong: Any = ..., group: Any = ..., root: Any = ..., reduce_op: Literal['sum', 'max', 'min'] | _Word = ...) -> None:
         """Combine the buffers of a group."""
         ...
-    def tscatter(self, src: Any, ping: Any, root: Any, *, pong: Any = ..., group: Any = ...) -> Any:
+    def tscatter(self, src: Tile, *rest: Any, ping: Any = ..., pong: Any = ..., group: Any = ..., root: Any = ...) -> None:
         """Distribute the rows of a buffer over a group."""
         ...
-    def ttest(self, signal: Any, value: Any, cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str) -> Any:
+    def ttest(self, signal: Any, value: _Integer, cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word) -> ScalarValue:
         """Ask whether words satisfy a condition."""
         ...
-    def twait(self, signal: Any, value: Any, cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | Enum | str) -> Any:
+    def twait(self, signal: Any, value: _Integer, cmp: Literal['eq', 'ne', 'lt', 'le', 'gt', 'ge'] | _Word) -> None:
         """Wait until words satisfy a condition."""
         ...
     def wait_async_event(self, event: Any, session: Any) -> Any:

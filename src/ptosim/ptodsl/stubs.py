@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,6 +19,7 @@ from ptosim.author.vmi import names as vmi_names
 from ptosim.author.vmi import vmi_call
 from ptosim.language.catalogue import operation, operations
 from ptosim.language.operation import PTOOperation
+from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.ptodsl.pto import HOMES
 
 HEAD = '''"""Written by `make stubs` from the operation classes; what a call does is said there."""
@@ -26,10 +28,35 @@ HEAD = '''"""Written by `make stubs` from the operation classes; what a call doe
 # ruff: noqa
 
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+from ptosim.author.dtypes import MaskDescription
+from ptosim.author.tiles import TileSlice, TileValue
+from ptosim.author.values import AlignValue, MaskValue, PointerOffset, PointerValue, RegisterValue, ScalarValue
+from ptosim.author.values import ViewValue
 
 HOMES: dict[str, str]
+const_expr: TypeAlias = Any
+Tile: TypeAlias = TileValue
+TensorView: TypeAlias = ViewValue
+PartitionView: TypeAlias = ViewValue
+PartitionTensorView: TypeAlias = ViewValue
+mask_b8: MaskDescription
+mask_b16: MaskDescription
+mask_b32: MaskDescription
+_Integer: TypeAlias = ScalarValue | int
+_Number: TypeAlias = ScalarValue | float | str
+_Address: TypeAlias = PointerValue | PointerOffset | Tile | TileSlice
+_Word: TypeAlias = Enum | str
 '''
+_TYPES = {
+    **dict.fromkeys(("V", "vreg"), "RegisterValue"),
+    **dict.fromkeys(("M", "mask"), "MaskValue"),
+    **dict.fromkeys(("T", "f32", "i1"), "_Number"),
+    **dict.fromkeys(("index", "i16", "i32", "i64"), "_Integer"),
+    "align": "AlignValue",
+}
+"""By what an operation class says of an operand: what a call takes for it."""
 
 
 def _first_line(text: str | None) -> str:
@@ -37,10 +64,10 @@ def _first_line(text: str | None) -> str:
     return line.replace("\\", "").replace('"""', "'")
 
 
-def _definition(name: str, parameters: str, documentation: str | None, indent: str = "") -> str:
+def _definition(name: str, parameters: str, documentation: str | None, indent: str = "", result: str = "Any") -> str:
     said = _first_line(documentation)
     body = f'\n{indent}    """{said}"""\n{indent}    ...\n' if said else " ...\n"
-    return f"{indent}def {name}({parameters}) -> Any:{body}"
+    return f"{indent}def {name}({parameters}) -> {result}:{body}"
 
 
 def _written(function: Callable[..., Any], is_method: bool = False) -> str:
@@ -66,27 +93,55 @@ def _derived(kind: type[PTOOperation], is_method: bool = False) -> str:
     """The parameters of a call that an operation class says: operands, then words as literals."""
     spelling = SPELLINGS.get(kind.name, PLAIN)
     needed = {*required(kind)} - {*spelling.defaults}
-    positional = [role for role in bound_roles(kind, spelling) if role in needed]
-    others = [
-        role for role in (*kind.operand_roles, *kind.property_roles) if role not in positional and role != "older"
-    ]
+    placed = [role for role in bound_roles(kind, spelling) if role != "older"]
+    optional = next((number for number, role in enumerate(placed) if role not in needed), len(placed))
     parts = ["self"] if is_method else []
-    parts += [f"{_safe(role)}: {_type(kind, role)}" for role in positional]
-    keywords = dict.fromkeys((*(each for each in spelling.keywords if spelling.keywords[each] in others), *others))
-    optional = [f"{_safe(role)}: {_type(kind, spelling.keywords.get(role, role))} = ..." for role in keywords]
-    return ", ".join([*parts, *(["*", *optional] if optional else [])])
+    if issubclass(kind, TileOperation) and kind.optional_roles:  # working memory may stand between the others
+        parts.append(f"{_safe(placed[0])}: {_type(kind, placed[0])}")
+        placed = placed[:1]
+        parts.append("*rest: Any")
+    else:
+        for number, role in enumerate(placed):
+            parts.append(f"{_safe(role)}: {_type(kind, role)}{' = ...' if number >= optional else ''}")
+    others = [role for role in (*kind.operand_roles, *kind.property_roles) if role not in placed and role != "older"]
+    roles = (*kind.operand_roles, *kind.property_roles)
+    keywords = dict.fromkeys((*(each for each, role in spelling.keywords.items() if role in roles), *others))
+    named = [f"{_safe(each)}: {_type(kind, spelling.keywords.get(each, each))} = ..." for each in keywords]
+    star = ["*"] if named and "*rest: Any" not in parts else []
+    return ", ".join([*parts, *star, *named])
 
 
 def _safe(name: str) -> str:
-    return f"{name}_" if keyword.iskeyword(name) else name
+    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return f"{plain}_" if keyword.iskeyword(plain) else plain
 
 
 def _type(kind: type[PTOOperation], role: str) -> str:
+    """The type of an operand, or the words that a word is one of."""
     vocabulary = kind.words.get(role)
     if vocabulary is None:
-        return "Any"
+        return _operand_type(kind, role)
     known = ", ".join(repr(word) for word in vocabulary.words)
-    return f"Literal[{known}] | Enum | str" if known else "Any"
+    return f"Literal[{known}] | _Word" if known else "Any"
+
+
+def _operand_type(kind: type[PTOOperation], role: str) -> str:
+    found = {_TYPES.get(each) for each in kind.types.get(role, ())}
+    if len(found) == 1 and (known := found.pop()) is not None:
+        return known
+    if role in kind.spaces:
+        return "_Address"
+    is_tile = (
+        issubclass(kind, TileOperation) and kind.name != "pto.tdivs" and role.rstrip("01234") in ("src", "dst", "tmp")
+    )
+    return "Tile" if is_tile and role in kind.operand_roles else "Any"
+
+
+def _result(kind: type[PTOOperation]) -> str:
+    """The type of the value of a call, or the types of its values."""
+    found = [_operand_type(kind, role) for role in kind.result_roles]
+    found = ["ScalarValue" if each in ("_Integer", "_Number") else each for each in found]
+    return "None" if not found else found[0] if len(found) == 1 else f"tuple[{', '.join(found)}]"
 
 
 def _members(names: Iterable[str], call: Callable[[str], Any], kind_of: Callable[[str], Any]) -> str:
@@ -95,7 +150,7 @@ def _members(names: Iterable[str], call: Callable[[str], Any], kind_of: Callable
         kind = kind_of(name)
         function = call(name)
         parameters = _derived(kind, True) if kind is not None else _written(function, True)
-        lines.append(_definition(name, parameters, function.__doc__, "    "))
+        lines.append(_definition(name, parameters, function.__doc__, "    ", _result(kind) if kind else "Any"))
     return "".join(lines)
 
 
@@ -115,11 +170,8 @@ def pto_stub() -> str:
         plain = [name for name in names.split() if name != "vmi"]
         if plain:
             out.append(f"from {home} import {', '.join(f'{name} as {name}' for name in plain)}\n")
-    out.append("from ptosim.author.dtypes import ConstExpr, DType, KindOfValue, MaskDescription\n\n")
-    out.append("const_expr: ConstExpr\nTile: KindOfValue\nTensorView: KindOfValue\nPartitionView: KindOfValue\n")
-    out.append("PartitionTensorView: KindOfValue\nmask_b8: MaskDescription\nmask_b16: MaskDescription\n")
-    out.append("mask_b32: MaskDescription\n")
-    out += [f"{name}: DType\n" for name in sorted(DTYPES)]
+    out.append("\nclass _Scalar(ScalarValue):\n    def __init__(self, value: float | str) -> None: ...\n")
+    out += [f"class {name}(_Scalar): ...\n" for name in sorted(DTYPES)]
     out.append("\n")
     for name in words.NAMES:
         members = words.enum(name).__members__
@@ -132,7 +184,7 @@ def pto_stub() -> str:
         out.append(_definition(name, _written(function), function.__doc__))
     for name, kind in sorted(attribute_names().items()):
         if name not in own and name not in at_home:
-            out.append(_definition(name, _derived(kind), kind.__doc__))
+            out.append(_definition(name, _derived(kind), kind.__doc__, result=_result(kind)))
     out.append("\nclass _Tile:\n" + _members(tile_names(), tile_call, _tile_kind) + "\ntile: _Tile\n")
     logical = [each.name.removeprefix("pto.vmi.") for each in operations() if each.name.startswith("pto.vmi.")]
     own_logical = {*vmi_names()}
