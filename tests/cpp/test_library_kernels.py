@@ -351,7 +351,7 @@ def test_counts_may_be_unsigned(tmp_path: Path) -> None:
         ("TMOV(y, x); TINSERT(y, s, 1, 32);", []),
         ("TMOV(y, x); TSUBVIEW(s, y, 8, 32); TMOV(s, z);", []),
         ("TMOV(y, x); TASSIGN(s, 0x4000 + 8 * 64 * 4); TMOV(s, z);", []),
-        ("TASSIGN(w, 0x4800); TMOV(y, x); TMOV(w, x);", ["clobbered"]),
+        ("TASSIGN(w, 0x4800); TMOV(y, x); TMOV(w, x);", ["overlap"]),
     ],
 )
 def test_a_part_of_a_tile_may_be_written_by_itself(tmp_path: Path, part: str, kinds: list[str]) -> None:
@@ -369,3 +369,19 @@ def test_a_part_of_a_tile_may_be_written_by_itself(tmp_path: Path, part: str, ki
     ).replace(HEAD, HEAD + SHAPES)
     report = ptosim.check(kernel(tmp_path, text), np.zeros((16, 64), "f4"), floats(16, 64))
     assert [finding.kind for finding in report.findings] == kinds
+
+
+@pytest.mark.parametrize(("target", "direction"), [("a5", "DIR_C2V_GM"), ("a3", "DIR_C2V")])
+def test_a_fifo_through_global_memory_has_its_own_local_slots(tmp_path: Path, target: str, direction: str) -> None:
+    text = (
+        FIFO.replace("Direction::DIR_C2V, M * N * 4, 2>", f"Direction::{direction}, M * N * 4, 4, 2>")
+        .replace("(__gm__ void *)nullptr", "slots")
+        .replace("int tiles)", "int tiles, __gm__ float *slots)")
+        .replace("TRELU(y, x);", "pipe_barrier(PIPE_ALL);\n        TRELU(y, x);\n        pipe_barrier(PIPE_ALL);")
+    )
+    a, b, out = floats(320, 64, kind="f2"), floats(64, 64, kind="f2"), np.zeros((320, 64), "f4")
+    subject, slots = kernel(tmp_path, text, target=target), np.zeros((4, 64, 64), "f4")
+    subject(out, a, b, 5, slots)
+    np.testing.assert_allclose(out, np.maximum(a.astype("f4") @ b.astype("f4"), 0), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(slots[3], a[192:256].astype("f4") @ b.astype("f4"), rtol=1e-4, atol=1e-4)
+    assert not ptosim.check(subject, out, a, b, 5, slots).findings

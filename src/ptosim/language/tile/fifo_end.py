@@ -71,8 +71,9 @@ class InitializePipe(TileOperation):
         return given if given is not None else 4 if self.integer("dir_mask") == C2V | V2C else 8
 
     def through_gm(self, target: str) -> bool:
-        """Whether entries pass through global memory; on a5 a gm_slot_buffer is not used."""
-        return self.gm_slot_tensor is not None or target != "a5"
+        """Whether entries pass through global memory; on a5 a gm_slot_buffer is used only with local_slot_num, which
+        kernels in C++ have."""
+        return self.gm_slot_tensor is not None or target != "a5" or self.integer("local_slot_num") is not None
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
@@ -138,8 +139,8 @@ class InitializePipe(TileOperation):
     def _local_slots(self, target: str) -> Iterator[Problem]:
         number = self.integer("local_slot_num")
         if number is not None and target == "a5":
-            yield Problem("local_slot_num exists on a2a3 only", at="local_slot_num")
-        elif number is not None and number > self.slots:
+            yield Problem("local_slot_num exists on a2a3 only", at="local_slot_num", by_assembler=True)
+        if number is not None and number > self.slots:
             yield Problem(f"local_slot_num is {number}, more than the {self.slots} slots", at="local_slot_num")
 
     def _memories(self, target: str) -> Iterator[Problem]:

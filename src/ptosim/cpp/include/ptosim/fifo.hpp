@@ -51,7 +51,7 @@ struct TPipe {
         Address c2v{static_cast<int32_t>(c2v_buffer)}, v2c{static_cast<int32_t>(v2c_buffer)};
         const char *local = ptosim_in_gm ? ptosim::kept(", local_slot_num = %u", LocalSlotNum) : "";
         const char *whole = ptosim::kept("init pto.%s_initialize_pipe {id = %d, dir_mask = %d, slot_size = %u, slot_num = %u%s%s} (%sc2v_consumer_buf = $0 : i32, v2c_consumer_buf = $1 : i32)",
-                                         ptosim::is_cube ? "aic" : "aiv", FlagID, ptosim_mask, SlotBytes, SlotNum, ptosim_in_gm && __NPU_ARCH__ == 2201 ? local : "",
+                                         ptosim::is_cube ? "aic" : "aiv", FlagID, ptosim_mask, SlotBytes, SlotNum, local,
                                          IsNoSplit ? ", nosplit = true" : "", ptosim_in_gm ? "gm_slot_buffer = $2 : #2, " : "");
         if constexpr (ptosim_in_gm)
             ptosim::record(PTOSIM_FRAME, whole, c2v, v2c, ptosim::GmPointer<T>{gm_slots});
