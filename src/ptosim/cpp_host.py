@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from ptosim.cpp.compiler import Compiler, CppBuild, compile_host, find_compiler
-from ptosim.cpp.cpp_source import read_text, substituted
+from ptosim.cpp.cpp_source import read_text, substituted, tells_cores_apart
 from ptosim.cpp.frames import Frames
-from ptosim.cpp.module_text import FunctionText, KernelParameter, PlaceAliases, core_kind, module_text
-from ptosim.cpp.recording import decoded
+from ptosim.cpp.launch_text import is_one_kind, launch_text
+from ptosim.cpp.module_text import KernelParameter
+from ptosim.cpp.recording import KernelRecording, decoded
 from ptosim.diagnostics import Source, error
 from ptosim.language.load import TARGETS
+from ptosim.language.text.print_format import show
 from ptosim.module import Module, load_source
 from ptosim.native.host.library import Request
 
@@ -46,58 +48,115 @@ def run_host(
         return _Host(builds, compiler, Path(name)).run(words)
 
 
-class _Host:
-    """A compiled host program and the folder that it shares with ptosim."""
+class _HostProgram:
+    """A host program compiled for one kind of core. It runs in a folder that it shares with ptosim."""
 
-    def __init__(self, builds: Sequence[CppBuild], compiler: Compiler, folder: Path) -> None:
+    def __init__(self, builds: Sequence[CppBuild], compiler: Compiler, folder: Path, cores: int) -> None:
         self.folder = folder
         self.build = builds[-1]
+        self.cores = cores
         self.program = folder / "program"
         sources = list[Path]()
         for number, build in enumerate(builds):
             shadow = folder / str(number)
-            shadow.mkdir()
+            shadow.mkdir(parents=True)
             text = substituted(build.path, build.text, build.include_dirs, shadow)
             sources.append(shadow / f"source{number}.cpp")
             sources[-1].write_text(f'#include <ptosim/launch.hpp>\n#line 1 "{build.path}"\n{text}', encoding="utf-8")
-        compile_host(replace(self.build, auto=False), compiler, sources, self.program)
+        compile_host(self.build, compiler, sources, self.program)
 
-    def run(self, words: Sequence[str]) -> int:
+    def start(self, words: Sequence[str], is_shown: bool) -> None:
         told_in, told_out = os.pipe()
         answer_in, answer_out = os.pipe()
-        settings = {"FOLDER": str(self.folder), "OUT": str(told_out), "IN": str(answer_in)}
-        environment = {**os.environ, **{f"PTOSIM_HOST_{name}": value for name, value in settings.items()}}
-        process = subprocess.Popen([str(self.program), *words], env=environment, pass_fds=(told_out, answer_in))
+        settings = {"FOLDER": self.folder, "OUT": told_out, "IN": answer_in, "HALVES": self.cores}
+        environment = {**os.environ, **{f"PTOSIM_HOST_{name}": str(value) for name, value in settings.items()}}
+        shown = None if is_shown else subprocess.DEVNULL
+        self.process = subprocess.Popen(
+            [str(self.program), *words], env=environment, pass_fds=(told_out, answer_in), stdout=shown, stderr=shown
+        )
         os.close(told_out)
         os.close(answer_in)
-        try:
-            with os.fdopen(told_in) as told, os.fdopen(answer_out, "wb", buffering=0) as answer:
-                for line in told:
-                    self._launched(line.split())
-                    answer.write(b"+")
-            return process.wait()
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        self._told, self._answers = os.fdopen(told_in), os.fdopen(answer_out, "wb", buffering=0)
 
-    def _launched(self, words: Sequence[str]) -> None:
-        """Run one launch on the memory of the program."""
-        name, blocks, code, *sizes = words
-        folder = self.folder / name
-        text = (folder / "result.txt").read_text(errors="replace")
-        recording = decoded(text, folder, int(code), Frames(self.program, self.build))
-        parameters = [KernelParameter(f"buffer{number}", "!pto.ptr<i8, gm>", "i8") for number in range(len(sizes))]
-        places = PlaceAliases()
-        function = FunctionText(name, core_kind(recording), parameters, places).text([recording])
-        source = Source(
-            self.build.shown, module_text(self.build.target, [function], places.aliases), is_own=True, is_recorded=True
-        )
-        requested = Request(self.build.target, "written")
-        arrays: list[Any] = [
-            np.memmap(self.folder / f"r{number}", np.uint8, "r+", shape=(int(size),))
-            for number, size in enumerate(sizes)
+    def launch(self) -> list[str]:
+        """The next launch in words: its name, its blocks, the code of each core, the sizes of the memory; nothing when
+        the program has ended."""
+        return self._told.readline().split()
+
+    def recordings(self, words: Sequence[str]) -> list[KernelRecording]:
+        frames = Frames(self.program, self.build)
+        codes = words[2 : 2 + self.cores]
+        found = [decoded(self.folder / words[0] / str(core), int(code), frames) for core, code in enumerate(codes)]
+        for each in found:
+            if each.asks:
+                place = each.sites[int(each.blocks[-1].tokens[-1]) & 0xFFFFFFFF]
+                message = "the scalar program asks for a result of the machine, which host programs cannot wait for"
+                raise error("unsupported", f"{message}; launch this kernel from Python", place)
+        return found
+
+    def memory(self, sizes: Sequence[int]) -> list[Any]:
+        return [
+            np.memmap(self.folder / f"r{number}", np.uint8, "r+", shape=(size,)) for number, size in enumerate(sizes)
         ]
+
+    def go_on(self) -> None:
+        self._answers.write(b"+")
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self._told.close()
+        self._answers.close()
+
+
+class _Host:
+    """A host program. Where its kernels run on both kinds of cores it runs twice, side by side on memory of its own:
+    once for each kind that its kernels are compiled for. What the second one prints is not shown."""
+
+    def __init__(self, builds: Sequence[CppBuild], compiler: Compiler, folder: Path) -> None:
+        self.build = builds[-1]
+        is_mixed = any(tells_cores_apart(build.text) for build in builds)
+        halves = {"vector": 2, "cube": 1} if is_mixed else {"vector": 1}
+        self.programs = {
+            half: _HostProgram([replace(build, half=half) for build in builds], compiler, folder / half, cores)
+            for half, cores in halves.items()
+        }
+
+    def run(self, words: Sequence[str]) -> int:
+        main, *others = self.programs.values()
+        try:
+            for program in self.programs.values():
+                program.start(words, is_shown=program is main)
+            while launch := main.launch():
+                found = {main: launch, **{program: program.launch() for program in others}}
+                self._launched(found)
+                for program in self.programs.values():
+                    program.go_on()
+            return main.process.wait()
+        finally:
+            for program in self.programs.values():
+                program.stop()
+
+    def _launched(self, launches: Mapping[_HostProgram, Sequence[str]]) -> None:
+        """Run one launch on the memory of the programs."""
+        if len({tuple(launch[:2]) for launch in launches.values()}) > 1:
+            message = "it runs once for each half of a core, and the second time it launches other kernels"
+            raise error("unsupported", f"{self.build.shown} cannot be run as a host program: {message}")
+        by_core = {half: program.recordings(launches[program]) for half, program in self.programs.items()}
+        if len(by_core) > 1 and is_one_kind(by_core["cube"][0], by_core["vector"]):
+            by_core = {"vector": by_core["vector"][:1]}
+        main, *others = self.programs.values()
+        name, blocks, *numbers = launches[main]
+        sizes = [int(number) for number in numbers[main.cores :]]
+        parameters = [KernelParameter(f"buffer{number}", "!pto.ptr<i8, gm>", "i8") for number in range(len(sizes))]
+        found = launch_text(name, self.build.target, self.build.shown, parameters, by_core)
+        for block, text in found.said:
+            show(block, text)
+        source = Source(self.build.shown, found.text, is_own=True, is_recorded=True)
+        requested = Request(self.build.target, "written")
+        arrays = main.memory(sizes)
         Module(load_source(source, requested), requested).kernel()(*arrays, grid=int(blocks))
-        for array in arrays:
-            array.flush()
+        for program in others:
+            for own, array in zip(program.memory(sizes), arrays, strict=True):
+                own[:] = array

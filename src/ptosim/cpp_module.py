@@ -28,8 +28,16 @@ from ptosim.cpp.compiler import (
     find_compiler,
     last_compiled,
 )
-from ptosim.cpp.cpp_source import WrittenKernel, kernels_in, launches, read_text, substituted, without_comments
-from ptosim.cpp.event_order import works_of
+from ptosim.cpp.cpp_source import (
+    WrittenKernel,
+    kernels_in,
+    launches,
+    read_text,
+    substituted,
+    tells_cores_apart,
+    without_comments,
+)
+from ptosim.cpp.launch_text import LaunchText, is_one_kind, launch_text
 from ptosim.cpp.module_text import FunctionText, KernelParameter, PlaceAliases, core_kind, module_text
 from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
@@ -41,7 +49,6 @@ from ptosim.module import Kernel, Module, choice, count, load_source
 from ptosim.native.host.library import Request, find_module
 
 CORES = ("auto", "vector", "cube", "mix")
-_MIXED = re.compile(r"\b(?:__DAV_VEC__|__DAV_CUBE__|__DAV_C220_VEC__|__DAV_C220_CUBE__|TPUSH|TPOP|TPipe)\b")
 _HALVES = 2
 """Vector cores of a cluster."""
 PLAIN_NUMBER = "64"
@@ -138,7 +145,7 @@ class CppModule:
         """Whether each half of the core is compiled by itself."""
         if self.core != "auto":
             return self.core == "mix"
-        return _MIXED.search(without_comments(self.build.text)) is not None
+        return tells_cores_apart(self.build.text)
 
     def program(self, expression: str, half: str) -> tuple[RecordingProgram, int]:
         """The compiled program that records a kernel on one kind of core, and the number of the kernel in it. A program
@@ -193,20 +200,6 @@ class _Described:
     is_pointer: bool
     size: int
     element: str
-
-
-@dataclass(frozen=True)
-class _RecordedText:
-    """A recording as text, and what was printed."""
-
-    text: str
-    reads: bool
-    """Whether other data may change it."""
-    said: tuple[tuple[int, str], ...]
-    stored: frozenset[int]
-    """The arguments that are stored to."""
-    works: tuple[tuple[str, int], ...]
-    """The pipe and the line of each operation of the file, in the order in which they first come."""
 
 
 @dataclass(frozen=True)
@@ -375,28 +368,11 @@ class CppKernel:
         requested = Request(build.target, "auto" if build.auto else "written")
         return Module(find_module(source, requested) or load_source(source, requested), requested).kernel()
 
-    def _text(self, given: GivenArguments, grid: int) -> _RecordedText:
+    def _text(self, given: GivenArguments, grid: int) -> LaunchText:
         """The text that a launch is recorded as."""
-        places, functions, said = PlaceAliases(), list[str](), list[tuple[int, str]]()
         name = re.sub(r"\W+", "_", self.name.partition("<")[0].rpartition(":")[2] or "kernel")
-        reads, stored, works = False, set[int](), list[tuple[str, int]]()
-        by_core = self._by_core(given, grid)
-        for half, recordings in by_core.items():
-            reads |= any(each.reads for each in recordings)
-            stored |= {index for index, reach in reached(recordings).items() if reach.is_stored}
-            works += (work for each in recordings for work in works_of(each, self.module.build.shown))
-            suffix = {"cube": "_aic", "vector": "_aiv"}[half] if len(by_core) > 1 else ""
-            kind = half if len(by_core) > 1 else core_kind(recordings[0])
-            core = "aic" if (kind or half) == "cube" else "aiv"
-            said += [
-                (block, f"b{block}.{core}{number if core == 'aiv' else ''}: {shown.rstrip()}")
-                for each in recordings
-                for block, number, shown in each.said
-            ]
-            function = FunctionText(name + suffix, kind, self._parameters, places, len(recordings))
-            functions.append(function.text(recordings))
-        whole = module_text(self.module.target, functions, places.aliases)
-        return _RecordedText(whole, reads, tuple(said), frozenset(stored), tuple(dict.fromkeys(works)))
+        build = self.module.build
+        return launch_text(name, build.target, build.shown, self._parameters, self._by_core(given, grid))
 
     def _by_core(self, given: GivenArguments, grid: int) -> dict[str, list[KernelRecording]]:
         """The recordings for each kind of core. A kernel that goes the same way on both, in a file that tells them
@@ -406,7 +382,7 @@ class CppKernel:
             return {half: [self._recording(half, given, grid, 0, 1)]}
         cube = self._recording("cube", given, grid, 0, 1)
         vector = [self._recording("vector", given, grid, number, _HALVES) for number in range(_HALVES)]
-        if self.module.core == "auto" and all(cube.issues_what(each) for each in vector):
+        if self.module.core == "auto" and is_one_kind(cube, vector):
             return {"vector": [self._recording("vector", given, grid, 0, 1)]}
         return {"cube": [cube], "vector": vector}
 

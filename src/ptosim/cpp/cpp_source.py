@@ -14,6 +14,7 @@ _HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n]
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)"([^"\n]+)"', re.MULTILINE)
 _KERNEL = re.compile(r"__global__\b(?P<before>[^;{}()]*(?:\([^;{}()]*\)[^;{}()]*?)*?)\b(?P<name>[A-Za-z_]\w*)\s*\(")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*$")
+_HALVES = re.compile(r"\b(?:__DAV_VEC__|__DAV_CUBE__|__DAV_C220_VEC__|__DAV_C220_CUBE__|TPUSH|TPOP|TPipe)\b")
 _SPELLED = {
     "half": "_Float16",
     "aclFloat16": "short unsigned int",
@@ -99,6 +100,11 @@ def substituted(path: Path, text: str, folders: Sequence[Path], shadow: Path, ar
     """The text as a host compiler takes it. Files that it includes and that launch as well are copied to `shadow`.
     `are_known`: the kernels that are launched can be recorded by their names."""
     return _Substitution(folders, shadow, are_known).text(path, text)
+
+
+def tells_cores_apart(text: str) -> bool:
+    """Whether a text asks which half of a core it is compiled for, or joins the halves."""
+    return _HALVES.search(without_comments(text)) is not None
 
 
 def launches(text: str) -> bool:

@@ -102,8 +102,7 @@ def record(program: RecordingProgram, build: CppBuild, given: GivenArguments, pa
             if not given.boundless:
                 _write_data(folder / "data", given)
             code = _run(folder, [str(folder / "data")])
-        text = (folder / "result.txt").read_text(errors="replace")
-        return decoded(text, folder, code, Frames(executable, build))
+        return decoded(folder / "result", code, Frames(executable, build))
 
 
 def _request(given: GivenArguments, part: RecordingPart) -> bytes:
@@ -159,7 +158,9 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], text)
 
 
-def decoded(text: str, folder: Path, code: int, frames: Frames) -> KernelRecording:
+def decoded(results: Path, code: int, frames: Frames) -> KernelRecording:
+    """The recording in the files that a program leaves behind, `results` and a suffix, with its exit code."""
+    text = results.with_suffix(".txt").read_text(errors="replace")
     lines = [line.partition(" ") for line in text.split("\n")]
     if any(word == "error" for word, _, _ in lines):
         raise PTOError(_failure(lines, frames))
@@ -168,7 +169,7 @@ def decoded(text: str, folder: Path, code: int, frames: Frames) -> KernelRecordi
     chains = [[int(address, 16) for address in rest.split()] for word, _, rest in lines if word == "site"]
     said = [rest.split(" ", 2) for word, _, rest in lines if word == "say"]
     forms = tuple(_unescaped(rest) for word, _, rest in lines if word == "form")
-    blocks = tuple(_blocks((folder / "result.bin").read_bytes()))
+    blocks = tuple(_blocks(results.with_suffix(".bin").read_bytes()))
     return KernelRecording(
         forms,
         tuple(frames.places(chains, _names(forms, blocks))),

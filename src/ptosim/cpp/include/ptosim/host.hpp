@@ -1,5 +1,5 @@
-// The host of `ptosim cpp host`: device memory is files that ptosim maps as well, and a launch is recorded by a child and then
-// run by ptosim, which answers.
+// The host of `ptosim cpp host`: device memory is files that ptosim maps as well, and a launch is recorded by a child for each
+// core of a cluster and then run by ptosim, which answers.
 #include <sys/wait.h>
 
 #include "../acl/acl.h"
@@ -8,6 +8,8 @@ namespace ptosim {
 namespace {
 
 std::string folder() { return getenv("PTOSIM_HOST_FOLDER"); }
+
+int64_t halves() { return atoi(getenv("PTOSIM_HOST_HALVES")); }
 
 void *allocate(size_t size)
 {
@@ -24,7 +26,7 @@ void *allocate(size_t size)
     return start;
 }
 
-void record_launch(const std::string &path, int64_t blocks, void (*run)(void *), void *context)
+void record_launch(const std::string &path, int64_t blocks, int64_t half, void (*run)(void *), void *context)
 {
     result = fopen((path + ".txt").c_str(), "w");
     stream = fopen((path + ".bin").c_str(), "wb");
@@ -32,7 +34,8 @@ void record_launch(const std::string &path, int64_t blocks, void (*run)(void *),
     most_records = 10000000;
     seconds = 10;
     current.blocks = blocks;
-    current.halves = 1;
+    current.half = half;
+    current.halves = halves();
     for (auto &region : regions)
         mprotect(region.start, static_cast<size_t>(region.mapped), PROT_NONE);
     watch_faults();
@@ -59,12 +62,15 @@ void launch(int64_t blocks, void (*run)(void *), void *context)
     std::string name = "launch" + std::to_string(number++), folder_ = folder() + "/" + name;
     mkdir(folder_.c_str(), 0700);
     fflush(nullptr);
-    pid_t child = fork();
-    if (child == 0)
-        record_launch(folder_ + "/result", blocks, run, context);
-    int status = 0;
-    waitpid(child, &status, 0);
-    std::string told = name + " " + std::to_string(blocks) + " " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    std::string told = name + " " + std::to_string(blocks);
+    for (int64_t half = 0; half < halves(); ++half) {
+        pid_t child = fork();
+        if (child == 0)
+            record_launch(folder_ + "/" + std::to_string(half), blocks, half, run, context);
+        int status = 0;
+        waitpid(child, &status, 0);
+        told += " " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    }
     for (auto &region : regions)
         told += " " + std::to_string(region.size);
     told += "\n";
