@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ptosim
 from ptosim.diagnostics import PTOError
 from ptosim.language.catalogue import operation
 from tables import table
@@ -424,3 +425,38 @@ def test_powers_of_floats(element: str, exponent: float | None) -> None:
     np.testing.assert_allclose(found, expected, rtol={"f32": 1e-5, "f16": 1e-3, "bf16": 1e-2}[element])
     zero = expected == 0
     assert np.array_equal(np.signbit(found[zero]), np.signbit(expected[zero]))
+
+
+def test_halves_of_a_register_do_not_divide_by_padding() -> None:
+    """8-bit elements are divided as 16-bit ones, all lanes: what lies behind the valid columns is no divisor."""
+    tile, view = "!pto.tile_buf<vec, 4x96xi8, valid=3x77>", "!pto.partition_tensor_view<3x77xi8>"
+    tensor = "!pto.tensor_view<3x77xi8>"
+    views = "\n".join(
+        f"""    %{name}v = pto.make_tensor_view %{name}, shape = [%c3, %c77], strides = [%c77, %c1] : {tensor}
+    %{name}p = pto.partition_view %{name}v, offsets = [%c0, %c0], sizes = [%c3, %c77] : {tensor} -> {view}"""
+        for name in "xy"
+    )
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @k(%x: !pto.ptr<i8>, %y: !pto.ptr<i8>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c77 = arith.constant 77 : index
+    %hundred = arith.constant 100 : i8
+{views}
+    %a = pto.alloc_tile : {tile}
+    %b = pto.alloc_tile : {tile}
+    pto.tload ins(%xp : {view}) outs(%a : {tile})
+    pto.tdivs ins(%hundred, %a : i8, {tile}) outs(%b : {tile})
+    pto.tstore ins(%b : {tile}) outs(%yp : {view})
+    return
+  }}
+}}
+"""
+    kernel, x = ptosim.load(text).kernel(), np.arange(1, 232, dtype="u1").view("i1").reshape(3, 77)
+    y = np.zeros_like(x)
+    kernel(x, y)
+    assert (y == np.trunc(100 / x)).all()
+    assert ptosim.check(kernel, x, np.zeros_like(x)).findings == ()
+    x[1, 5] = 0
+    assert [found.kind for found in ptosim.check(kernel, x, np.zeros_like(x)).findings] == ["lint"]

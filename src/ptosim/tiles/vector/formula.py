@@ -163,8 +163,9 @@ def _whole_quotient(v: Registers) -> OfTwo:
     if v.kind.name == "ui32":
         return _unsigned_quotient(v)
     if (v.kind.is_integer and v.kind.bytes == 1) or v.kind.name == "ui16":
-        wide = as_signed(divide) if v.kind.name.startswith("u") else divide
-        return in_halves(wide)(v)
+        halves = in_halves(as_signed(divide) if v.kind.name.startswith("u") else divide)(v)
+        one = v.every(1)
+        return lambda a, b, mask: halves(a, v.select(mask, b, one), mask)  # halves divide every lane, padding as well
     return divide(v)
 
 
