@@ -1,4 +1,4 @@
-"""Predicate images in memory: generation, algebra, packing, interleaving, loads and stores, the composition idioms."""
+"""Predicate images in memory: loads and stores, streams, and how idioms compose them."""
 
 import numpy as np
 import pytest
@@ -8,30 +8,12 @@ from golden.program import outcome, ub, vector_kernel, vreg
 from tables import table
 
 STRIDE = {"b8": 1, "b16": 2, "b32": 4}
-LANES = {"b8": 256, "b16": 128, "b32": 64}
-PATTERNS = "ALL VL1 VL2 VL3 VL4 VL8 VL16 VL32 VL64 VL128 M3 M4 H Q ALLF".split()
-FULL = {"b8": 0xFFFFFFFF, "b16": 0x55555555, "b32": 0x11111111}
-
-
-def pattern(name: str, g: str) -> np.ndarray:
-    """The 256-bit image of a pattern token."""
-    n = LANES[g]
-    i = np.arange(n)
-    if name.startswith("VL"):
-        on = i < int(name[2:])
-    else:
-        on = {"ALL": i >= 0, "ALLF": i < 0, "M3": i % 3 == 0, "M4": i % 4 == 0, "H": i < n // 2, "Q": i < n // 4}[name]
-    return spread(on, g)
 
 
 def spread(on: np.ndarray, g: str) -> np.ndarray:
     bits = np.zeros(256, "u1")
     bits[:: STRIDE[g]] = on
     return bits
-
-
-def prefix(n: int, g: str) -> np.ndarray:
-    return spread(np.arange(LANES[g]) < n, g)
 
 
 def packed(bits: np.ndarray) -> np.ndarray:
@@ -49,140 +31,6 @@ def stored(
 
 def store(name: str, g: str, image: int) -> str:
     return f'      pto.psts %{name}, %ub_y[%c{32 * image}], "NORM" : !pto.mask<{g}>, {ub("ui8")}, index'
-
-
-@pytest.mark.parametrize("g", LANES)
-@pytest.mark.parametrize("op", ["pset", "pge"])
-def test_patterns(op: str, g: str) -> None:
-    lines = [f'      %m{i} = pto.{op}_{g} "PAT_{name}" : !pto.mask<{g}>' for i, name in enumerate(PATTERNS)]
-    lines += [store(f"m{i}", g, i) for i in range(len(PATTERNS))]
-    out = stored("\n".join(lines), len(PATTERNS))
-    for row, name in zip(out, PATTERNS, strict=True):
-        equal(row, pattern(name, g))
-
-
-def test_words_of_the_document() -> None:
-    words = packed(pattern("M3", "b8")).view("u4").tolist()
-    assert words[:3] == [0x49249249, 0x92492492, 0x24924924]
-    assert packed(prefix(7, "b16")).view("u4")[0] == 0x1555
-
-
-@pytest.mark.parametrize("g", LANES)
-def test_prefix_masks_and_their_remainders(g: str) -> None:
-    counts = [13, 7, 3, 1, 0, 143, 145, 175, 64, 128, 256, 1000]
-    lines: list[str] = []
-    for i, n in enumerate(counts):
-        lines.append(f"      %m{i}, %n{i} = pto.plt_{g} %c{n}_i32 : i32 -> !pto.mask<{g}>, i32")
-        lines.append(store(f"m{i}", g, i))
-        lines.append(f"      pto.store_scalar %n{i}, %ub_n[%c{i}] : {ub('i32')}, i32")
-    text = vector_kernel({}, {"y": ("ui8", 32 * len(counts)), "n": ("i32", 16)}, "\n".join(lines))
-    y, rest = outcome(text, np.zeros(32 * len(counts), "u1"), np.full(16, -1, "i4"))
-    for row, n in zip(np.unpackbits(y, bitorder="little").reshape(-1, 256), counts, strict=True):
-        equal(row, prefix(n, g))
-    assert rest[: len(counts)].tolist() == [n - LANES[g] if n >= LANES[g] else 0 for n in counts]
-
-
-@pytest.mark.parametrize("g", LANES)
-def test_prefix_of_a_loop_iteration(g: str) -> None:
-    lines = []
-    for i, (loop, bound) in enumerate([(0, 13), (1, 300), (2, 300), (1, 64), (0, 0), (3, 5000)]):
-        lines.append(f"      %m{i} = pto.pltm_{g} %c{loop}_i16, %c{bound}_i32 : i16, i32 -> !pto.mask<{g}>")
-        lines.append(store(f"m{i}", g, i))
-    out = stored("\n".join(lines), 6)
-    for row, (loop, bound) in zip(out, [(0, 13), (1, 300), (2, 300), (1, 64), (0, 0), (3, 5000)], strict=True):
-        equal(row, spread(np.arange(LANES[g]) + loop * LANES[g] < bound, g))
-
-
-def test_algebra() -> None:
-    m = "!pto.mask<b32>"
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {m}
-      %thirteen, %rx = pto.plt_b32 %c13_i32 : i32 -> {m}, i32
-      %seven, %ry = pto.plt_b32 %c7_i32 : i32 -> {m}, i32
-      %m3 = pto.pset_b32 "PAT_M3" : {m}
-      %r0 = pto.pand %thirteen, %seven, %all : {m}, {m}, {m} -> {m}
-      %r1 = pto.por %thirteen, %seven, %all : {m}, {m}, {m} -> {m}
-      %r2 = pto.pxor %thirteen, %seven, %all : {m}, {m}, {m} -> {m}
-      %r3 = pto.pnot %thirteen, %all : {m}, {m} -> {m}
-      %r4 = pto.pnot %thirteen, %m3 : {m}, {m} -> {m}
-      %r5 = pto.psel %all, %thirteen, %thirteen : {m}, {m}, {m} -> {m}
-      %r6 = pto.psel %thirteen, %all, %thirteen : {m}, {m}, {m} -> {m}
-      %r7 = pto.psel %m3, %thirteen, %seven : {m}, {m}, {m} -> {m}
-      %r8 = pto.por %thirteen, %m3, %seven : {m}, {m}, {m} -> {m}
-""" + "\n".join(store(f"r{i}", "b32", i) for i in range(9))
-    out = stored(scope, 9)
-    words = packed(out.reshape(-1)).view("u4").reshape(9, 8)
-    assert words[0].tolist() == [0x01111111] + [0] * 7
-    assert words[1].tolist() == [0x11111111, 0x00011111] + [0] * 6
-    assert words[2].tolist() == [0x10000000, 0x00011111] + [0] * 6
-    assert words[3].tolist() == [0, 0x11100000] + [0x11111111] * 6
-    x, y, m3 = prefix(13, "b32"), prefix(7, "b32"), pattern("M3", "b32")
-    equal(out[4], m3 & (1 - x))
-    equal(out[5], x)
-    equal(out[6], pattern("ALL", "b32"))
-    equal(out[7], np.where(y, m3, x).astype("u1"))
-    equal(out[8], y & (x | m3))
-
-
-def test_packing_and_unpacking() -> None:
-    m = "!pto.mask<{}>"
-    b8, b16, b32 = (m.format(g) for g in LANES)
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {b32}
-      %m4 = pto.pset_b32 "PAT_M4" : {b32}
-      %p0 = pto.ppack %all, "LOWER" : {b32} -> {b16}
-      %p1 = pto.ppack %m4, "HIGHER" : {b32} -> {b32}
-      %p2 = pto.ppack %p0, "LOWER" : {b16} -> {b8}
-      %u0 = pto.punpack %p0, "LOWER" : {b16} -> {b32}
-      %u1 = pto.punpack %p1, "HIGHER" : {b32} -> {b32}
-      %u2 = pto.punpack %p2, "HIGHER" : {b8} -> {b16}
-      %u3 = pto.punpack %p2, "LOWER" : {b8} -> {b16}
-""" + "\n".join(
-        store(name, g, i)
-        for i, (name, g) in enumerate(
-            [("p0", "b16"), ("p1", "b32"), ("p2", "b8"), ("u0", "b32"), ("u1", "b32"), ("u2", "b16"), ("u3", "b16")]
-        )
-    )
-    words = packed(stored(scope, 7).reshape(-1)).view("u4").reshape(7, 8).tolist()
-    assert words[0] == [0x55555555] * 4 + [0] * 4
-    assert words[1] == [0] * 4 + [0x01010101] * 4
-    assert words[2] == [0xFFFFFFFF] * 2 + [0] * 6
-    assert words[3] == [0x11111111] * 8
-    assert words[4] == [0x00010001] * 8
-    assert words[5] == [0] * 8
-    assert words[6] == [0x55555555] * 4 + [0] * 4
-
-
-INTERLEAVED = {
-    ("pdintlv", "b8", "ALL", "ALLF"): ([0xFFFFFFFF] * 4 + [0] * 4, [0xFFFFFFFF] * 4 + [0] * 4),
-    ("pdintlv", "b16", "ALL", "ALLF"): ([0x55555555] * 4 + [0] * 4, [0x55555555] * 4 + [0] * 4),
-    ("pdintlv", "b32", "ALL", "ALLF"): ([0x11111111] * 4 + [0] * 4, [0x11111111] * 4 + [0] * 4),
-    ("pdintlv", "b8", "VL8", "M4"): ([0x0F, 0, 0, 0] + [0x55555555] * 4, [0x0F] + [0] * 7),
-    ("pdintlv", "b16", "VL8", "M4"): ([0x55, 0, 0, 0] + [0x11111111] * 4, [0x55] + [0] * 7),
-    ("pdintlv", "b32", "VL8", "M4"): ([0x1111, 0, 0, 0] + [0x01010101] * 4, [0x1111] + [0] * 7),
-    ("pintlv", "b8", "ALL", "ALLF"): ([0x55555555] * 8, [0x55555555] * 8),
-    ("pintlv", "b16", "ALL", "ALLF"): ([0x11111111] * 8, [0x11111111] * 8),
-    ("pintlv", "b32", "ALL", "ALLF"): ([0x01010101] * 8, [0x01010101] * 8),
-    ("pintlv", "b8", "VL8", "M4"): ([0x02025757] + [0x02020202] * 7, [0x02020202] * 8),
-    ("pintlv", "b16", "VL8", "M4"): ([0x11151115] + [0x00040004] * 7, [0x00040004] * 8),
-    ("pintlv", "b32", "VL8", "M4"): ([0x01010111] * 2 + [0x00000010] * 6, [0x00000010] * 8),
-}
-
-
-@pytest.mark.parametrize("case", INTERLEAVED, ids="-".join)
-def test_interleaving(case: tuple[str, str, str, str]) -> None:
-    op, g, left, right = case
-    m = f"!pto.mask<{g}>"
-    scope = f"""      %a = pto.pset_{g} "PAT_{left}" : {m}
-      %b = pto.pge_{g} "PAT_{right}" : {m}
-      %lo, %hi = pto.{op}_{g} %a, %b : {m}, {m} -> {m}, {m}
-{store("lo", g, 0)}
-{store("hi", g, 1)}"""
-    words = packed(stored(scope, 2).reshape(-1)).view("u4").reshape(2, 8).tolist()
-    if case == ("pintlv", "b16", "VL8", "M4"):
-        # lane 0 of both, then lanes 1..7 of the prefix, lane 4 of both: written out from the definition below
-        a, b = pattern(left, g).reshape(-1, 2), pattern(right, g).reshape(-1, 2)
-        stream = np.stack([a, b], 1).reshape(-1)
-        assert words == packed(stream).view("u4").reshape(2, 8).tolist()
-    assert tuple(words) == INTERLEAVED[case]
 
 
 @pytest.mark.parametrize("op", ["pintlv", "pdintlv"])

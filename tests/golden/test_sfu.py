@@ -1,11 +1,11 @@
-"""Fused activations, multiply-add with one rounding, wide products, sorting and merging."""
+"""Multiply-adds, scaled conversions, sorts and merges, in kernels as people write them."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from golden.numbers import FLOATS, canonical, close, data, dtype, equal, pairs, word, zeroed
+from golden.numbers import FLOATS, data, dtype, equal, word
 from golden.program import bits, granularity, lanes, mask, module, outcome, tail_loop, ub, vector_kernel, vreg
 
 N, LOGICAL = 1024, 1000
@@ -71,94 +71,6 @@ def test_multiply_add_rounds_once_and_keeps_inactive_lanes(op: str, element: str
     nonzero = expected.astype(np.float64) != 0
     equal(out[nonzero], expected[nonzero])
     assert (out[~nonzero].astype(np.float64) == 0).all()
-
-
-@pytest.mark.parametrize("element", ["i32", "ui16", "si8"])
-def test_integer_multiply_add_wraps(element: str) -> None:
-    v, m = vreg(element), mask(element)
-    a, b, c = (data(element, N, s) for s in range(3))
-    out = run(f"%r = pto.vmula %vc, %va, %vb, %mask : {v}, {v}, {v}, {m} -> {v}", element, {"a": a, "b": b, "c": c})
-    equal(out, np.where(ON, c + a * b, c).astype(dtype(element)))
-
-
-def test_multiply_add_of_special_values() -> None:
-    v, m = vreg("f32"), mask("f32")
-    a, b = pairs("f32", N)
-    c = np.resize(np.array([1, -np.inf, np.inf, 0, -0.0], "f4"), N)
-    out = run(f"%r = pto.vmula %vc, %va, %vb, %mask : {v}, {v}, {v}, {m} -> {v}", "f32", {"a": a, "b": b, "c": c})
-    with np.errstate(all="ignore"):
-        product = a.astype(np.float64) * b.astype(np.float64)
-        expected = canonical((product + c).astype("f4"), "f32")
-    special = ON & (~np.isfinite(product) | ~np.isfinite(c))
-    equal(out[special], expected[special])
-
-
-@pytest.mark.parametrize("element", ["f32", "f16"])
-def test_parametric_relu(element: str) -> None:
-    v, m = vreg(element), mask(element)
-    a, b = pairs(element, N)
-    out = run(f"%r = pto.vprelu %va, %vb, %mask : {v}, {v}, {m} -> {v}", element, {"a": a, "b": b})
-    with np.errstate(all="ignore"):
-        product = (a.astype(np.float64) * b.astype(np.float64)).astype(dtype(element))
-        expected = canonical(np.where(a >= 0, a, product), element)
-    equal(out, zeroed(expected, ON, element))
-
-
-@pytest.mark.parametrize("element", ["i32", "si32", "ui32"])
-def test_wide_products(element: str) -> None:
-    v, m, p = vreg(element), mask(element), ub(element)
-    body = tail_loop(
-        element,
-        N,
-        LOGICAL,
-        f"""        %x = pto.vlds %ub_a[%offset] : {p} -> {v}
-        %z = pto.vlds %ub_b[%offset] : {p} -> {v}
-        %lo, %hi = pto.vmull %x, %z, %mask : {v}, {v}, {m} -> {v}, {v}
-        pto.vsts %lo, %ub_l[%offset], %all : {v}, {p}, {m}
-        pto.vsts %hi, %ub_h[%offset], %all : {v}, {p}, {m}""",
-    )
-    text = vector_kernel({"a": (element, N), "b": (element, N)}, {"l": (element, N), "h": (element, N)}, body)
-    a, b = pairs(element, N)
-    products = [int(x) * int(y) if on else 0 for x, y, on in zip(a, b, ON, strict=True)]
-    out = outcome(text, a, b, np.zeros(N, "u4"), np.zeros(N, "u4"))
-    equal(out[2], np.array([p % 2**32 for p in products], "u4"))
-    equal(out[3], np.array([(p >> 32) % 2**32 for p in products], "u4"))
-
-
-def test_exponential_of_a_difference() -> None:
-    v, m = vreg("f32"), mask("f32")
-    a, b = data("f32", N), data("f32", N, 1)
-    a[:9] = [88, 90, -90, -120, np.inf, np.nan, -np.inf, 1, 0]
-    b[:9] = [0, 0, 0, 0, np.inf, 1, -np.inf, np.nan, 0]
-    out = run(f'%r = pto.vexpdif %va, %vb, %mask, "ODD" : {v}, {v}, {m} -> {v}', "f32", {"a": a, "b": b})
-    with np.errstate(all="ignore"):
-        expected = np.where(ON, np.exp((a - b).astype(np.float64)), 0).astype("f4")
-    close(out, expected, 1e-4)
-    assert np.isfinite(out[0]) and out[1] == np.inf and np.isnan(out[4:8]).all() and out[8] == 1
-    assert not out[LOGICAL:].view("u4").any()
-
-
-def test_exponential_of_a_difference_of_halves() -> None:
-    v, w = vreg("f16"), vreg("f32")
-    lines = "\n".join(
-        f"""        %r{i} = pto.vexpdif %x, %z, %mask, "{part}" : {v}, {v}, !pto.mask<b16> -> {w}
-        %o{i} = arith.addi %offset, %c{64 * i} : index
-        pto.vsts %r{i}, %ub_y[%o{i}], %wide : {w}, {ub("f32")}, !pto.mask<b32>"""
-        for i, part in enumerate(["EVEN", "ODD"])
-    )
-    body = '      %wide = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n' + tail_loop(
-        "f16",
-        N,
-        LOGICAL,
-        f"""        %x = pto.vlds %ub_a[%offset] : {ub("f16")} -> {v}
-        %z = pto.vlds %ub_b[%offset] : {ub("f16")} -> {v}
-{lines}""",
-    )
-    text = vector_kernel({"a": ("f16", N), "b": ("f16", N)}, {"y": ("f32", N)}, body)
-    a, b = data("f16", N), data("f16", N, 1)
-    out = outcome(text, a, b, np.zeros(N, "f4"))[2]
-    values = np.where(ON, np.exp((a.astype("f4") - b.astype("f4")).astype("f8")), 0).astype("f4").reshape(-1, 128)
-    close(out, np.concatenate([values[:, ::2], values[:, 1::2]], 1).reshape(-1), 1e-4)
 
 
 def test_scaled_conversion_to_halves() -> None:
