@@ -292,16 +292,23 @@ class _Search:
         return [self.fixed.get(position) or self._word(position, best) for position in range(len(self.signature))]
 
     def _in_range(self, words: list[str], tables: Mapping[int, Sequence[str]]) -> list[str]:
-        """Numbers of lanes and rows that V or a copy looks up: the largest for which a check finds nothing."""
+        """Numbers of lanes and rows that V or a copy looks up: the largest for which a check finds nothing, of all
+        tables together and then of each."""
         if self._is_clean(words) is not False:
             return words
         for number in range(1, min(map(len, tables.values()))):
             changed = list(words)
             for position, others in tables.items():
-                kind, _, *limit = others[number].split(":")
-                changed[position] = ":".join((kind, words[position].split(":")[1], *limit))
-            if self._is_clean(changed):
-                return changed
+                changed[position] = _as_long(words[position], others[number])
+            if not self._is_clean(changed):
+                continue
+            for position, others in tables.items() if len(tables) > 1 else ():
+                larger = (
+                    [*changed[:position], each, *changed[position + 1 :]]
+                    for each in (words[position], *(_as_long(words[position], other) for other in others[1:number]))
+                )
+                changed = next(filter(self._is_clean, larger), changed)
+            return changed
         return words
 
     def _even(self, words: list[str], best: ArgumentTrial, choices: Mapping[int, Sequence[str]]) -> list[str]:
@@ -427,3 +434,9 @@ def _whole(numbers: Sequence[str]) -> list[str]:
     """The numbers that may be sides of whole tiles, the largest first."""
     known = (int(number) for number in numbers if number.lstrip("-").isdecimal())
     return [str(number) for number in sorted({each for each in known if each > 0 and each % 8 == 0}, reverse=True)]
+
+
+def _as_long(word: str, other: str) -> str:
+    """Another word for an array of the same shape."""
+    kind, _, *limit = other.split(":")
+    return ":".join((kind, word.split(":")[1], *limit))
