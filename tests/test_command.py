@@ -81,6 +81,12 @@ def test_a_character_that_begins_no_name(tmp_path: Path) -> None:
 # --- help -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("command", ["prove", "sync"])
+def test_the_help_of_commands_without_ranks_does_not_speak_of_them(command: str) -> None:
+    said = ptosim(command, "--help").output
+    assert "ARGUMENT for each parameter" in said and "ranks" not in said
+
+
 def test_the_help_lists_every_command_in_full() -> None:
     text = ptosim("--help").stdout
     listed = text.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()

@@ -75,7 +75,7 @@ With --ranks, besides:
   rank, ranks, block, blocks   numbers
 """
 
-NO_LAUNCH_NEEDED = ARGUMENTS.replace(
+NO_LAUNCH_NEEDED = ARGUMENTS.partition("With --ranks")[0].replace(
     """or none: then all are made up,
 and the last line says the command that repeats this one.""",
     """or none: nothing is
