@@ -67,6 +67,26 @@ def test_every_command_takes_a_kernel_of_a_script(script: str):
     assert "pto.vecscope" in run("lower", once).output
 
 
+def test_a_repair_at_the_end_of_a_file_without_a_last_newline(tmp_path: Path):
+    script = tmp_path / "kernels.py"
+    script.write_text(
+        """\
+from ptosim import pto
+
+@pto.jit(mode="explicit", kernel_kind="vector")
+def last(x: pto.ptr(pto.f32, "gm")):
+    u = pto.castptr(0, pto.ptr(pto.f32))
+    pto.mte_gm_ub(x, u, 0, 256, nburst=(1, 256, 256))
+    pto.set_flag("MTE2", "MTE3")
+    pto.wait_flag("MTE2", "MTE3")
+    pto.mte_ub_gm(u, x, 256, nburst=(1, 256, 256))"""
+    )
+    found = run("check", f"{script}:last", "rand:64", "--fix", "--write")
+    assert 'hint: at the end of last add pto.pipe_barrier("ALL")' in found.output
+    assert script.read_text().endswith('nburst=(1, 256, 256))\n    pto.pipe_barrier("ALL")\n')
+    assert run("check", f"{script}:last", "rand:64").exit_code == 0
+
+
 def test_a_finding_and_its_hint_are_in_python_words(script: str):
     found = run("check", f"{script}:once", "rand:64", "zeros:64")
     assert found.exit_code == 1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from author.notebooks import run_notebook
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "python").glob("*.py"))
 
@@ -30,3 +31,14 @@ def test_attention_gives_the_bytes_of_the_kernel_in_text():
             kernel(q, k, v, out, 256, 0.125, causal, grid=1)
         assert results[0].tobytes() == results[1].tobytes()
         assert ptosim.profile(script["flash_attention"], q, k, v, results[0], 256, 0.125, causal).cycles > 0
+
+
+@pytest.mark.full
+def test_the_notebook_finds_a_race_and_gets_faster():
+    shown = run_notebook(EXAMPLES[0].parents[2] / "docs" / "tutorial" / "kernels-in-python.ipynb")
+    pages = [each for each in shown if each is not None]
+    assert [type(each).__name__ for each in pages] == [
+        "CheckReport", "CheckReport", "Proof", "Profile", "Profile", "KernelHandle"
+    ]  # fmt: skip
+    assert all("<pre" in each._repr_html_() for each in pages[:3]) and "svg" in pages[3]._repr_html_()
+    assert [each.location.file for each in pages[0].findings] == ["cell"] * len(pages[0].findings)

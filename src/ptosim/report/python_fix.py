@@ -128,7 +128,7 @@ def _indent(author: Source, line: int) -> str:
 
 
 def _edited(text: str, changes: Sequence[_Change]) -> str:
-    lines = text.splitlines(keepends=True)
+    lines = (text if text.endswith("\n") else f"{text}\n").splitlines(keepends=True)
     gone = {change.line for change in changes if change.is_deleted}
     made: list[str] = []
     for number in range(1, len(lines) + 2):

@@ -50,6 +50,8 @@ def _told(edit: Edit) -> str:
     behind = f"  # {edit.comment}" if edit.comment else ""
     if not is_known(edit.place):
         return f"at the end of the kernel add {text}{behind}"
+    if (function := _ended(edit)) is not None:
+        return f"at the end of {function.name} add {text}{behind}"
     where = place_in_words(edit.place)
     serving = _circumstance(edit.place.shown)
     if edit.where == "at":
@@ -60,6 +62,16 @@ def _told(edit: Edit) -> str:
             f"move {spelled_in_python(edit.moved.words)} of {place_in_words(edit.moved)} {edit.where} {where}{serving}"
         )
     return f"{edit.where} {where}{serving} add {text}{behind}"
+
+
+def _ended(edit: Edit) -> ast.FunctionDef | None:
+    """The function whose end is meant: the return that Python does not write stands at its def."""
+    if edit.where != "before" or not edit.place.words.startswith("return"):
+        return None
+    shown = edit.place.shown
+    return next(
+        (node for node in _statements(shown) if isinstance(node, ast.FunctionDef) and node.lineno == shown.line), None
+    )
 
 
 def _circumstance(place: Location) -> str:
@@ -80,10 +92,13 @@ def _replacement(edit: Edit) -> Replacement | None:
     shown = edit.place.shown
     if shown.source is None or shown.file != edit.place.source.name or shown.is_one_of_several:
         return None
+    behind = f"  # {edit.comment}" if edit.comment else ""
+    line = f"{spelled_in_python(edit.operation)}{behind}\n"
+    if (function := _ended(edit)) is not None and function.end_lineno is not None:
+        return Replacement(function.end_lineno + 1, 0, " " * function.body[-1].col_offset + line)
     at = last_line_of_statement(shown) + 1 if edit.where == "after" else first_line_of_statement(shown)
     indent = re.match(r"[ \t]*", shown.source.line(first_line_of_statement(shown)))
-    behind = f"  # {edit.comment}" if edit.comment else ""
-    return Replacement(at, 0, f"{indent[0] if indent else ''}{spelled_in_python(edit.operation)}{behind}\n")
+    return Replacement(at, 0, f"{indent[0] if indent else ''}{line}")
 
 
 def statement_lines(place: Location) -> tuple[int, int]:
