@@ -89,9 +89,8 @@ class _HostProgram:
         found = [decoded(self.folder / words[0] / str(core), int(code), frames) for core, code in enumerate(codes)]
         for each in found:
             if each.asks:
-                place = each.sites[int(each.blocks[-1].tokens[-1]) & 0xFFFFFFFF]
                 message = "the scalar program asks for a result of the machine, which host programs cannot wait for"
-                raise error("unsupported", f"{message}; launch this kernel from Python", place)
+                raise error("unsupported", f"{message}; launch this kernel from Python", each.asking_place)
         return found
 
     def memory(self, sizes: Sequence[int]) -> list[Any]:

@@ -38,7 +38,7 @@ from ptosim.cpp.cpp_source import (
     without_comments,
 )
 from ptosim.cpp.launch_text import LaunchText, is_one_kind, launch_text
-from ptosim.cpp.module_text import FunctionText, KernelParameter, PlaceAliases, core_kind, module_text
+from ptosim.cpp.module_text import KernelParameter, handing_over
 from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
 from ptosim.diagnostics import PTOError, Source, error
@@ -377,48 +377,62 @@ class CppKernel:
     def _by_core(self, given: GivenArguments, grid: int) -> dict[str, list[KernelRecording]]:
         """The recordings for each kind of core. A kernel that goes the same way on both, in a file that tells them
         apart elsewhere, runs on the one that its tiles say."""
-        if not self.module.is_mixed:
-            half = "cube" if self.module.core == "cube" else "vector"
-            return {half: [self._recording(half, given, grid, 0, 1)]}
-        cube = self._recording("cube", given, grid, 0, 1)
-        vector = [self._recording("vector", given, grid, number, _HALVES) for number in range(_HALVES)]
-        if self.module.core == "auto" and is_one_kind(cube, vector):
-            return {"vector": [self._recording("vector", given, grid, 0, 1)]}
-        return {"cube": [cube], "vector": vector}
+        if self.module.is_mixed:
+            cores = [("cube", 0, 1), *(("vector", number, _HALVES) for number in range(_HALVES))]
+            cube, *vector = found = self._recordings(cores, given, grid)
+            if not self._is_one_kind(found):
+                return {"cube": [cube], "vector": vector}
+        half = "cube" if self.module.core == "cube" else "vector"
+        return {half: self._recordings([(half, 0, 1)], given, grid)}
 
-    def _recording(self, half: str, given: GivenArguments, grid: int, number: int, halves: int) -> KernelRecording:
-        """The instructions that the scalar program issues; results of the machine are computed as it asks for them."""
-        build = replace(self.module.build, half=half)
-        program, entry = self._program(half)
-        part = RecordingPart(range(grid), grid, number, halves, entry)
-        while (found := record(program, build, given, part)).asks:
-            if self.module.is_mixed or len(part.answers) >= MOST_ANSWERS:
-                raise self._unanswered(found, len(part.answers))
-            part = replace(part, answers=(*part.answers, self._answer(half, given, found)))
-        return replace(found, reads=found.reads or bool(part.answers))
+    def _is_one_kind(self, found: Sequence[KernelRecording]) -> bool:
+        return self.module.core == "auto" and len(found) > 1 and is_one_kind(found[0], found[1:])
 
-    def _answer(self, half: str, given: GivenArguments, recording: KernelRecording) -> int:
-        """The value that the last operation of a recording gives, in a run of the recording so far."""
-        answer = KernelParameter("ptosim_answer", "!pto.ptr<i64, gm>", "i64")
-        places = PlaceAliases()
-        function = FunctionText("answer", core_kind(recording), (*self._parameters, answer), places)
-        text = module_text(self.module.target, [function.answering(recording)], places.aliases)
-        requested = Request(self.module.target, "written")
-        source = Source(self.module.build.shown, text, is_own=True, is_recorded=True)
-        arrays = [value.copy() if isinstance(value, np.ndarray) else value for value in given.values]
+    def _recordings(
+        self, cores: Sequence[tuple[str, int, int]], given: GivenArguments, grid: int
+    ) -> list[KernelRecording]:
+        """The instructions that the scalar programs of a cluster issue; results of the machine are computed as they ask
+        for them. `cores`: the kind of each, its number among those of its kind, and how many these are."""
+        programs = [(*self._program(half), replace(self.module.build, half=half)) for half, _, _ in cores]
+        parts = [
+            RecordingPart(range(grid), grid, number, many, entry)
+            for (_, number, many), (_, entry, _) in zip(cores, programs, strict=True)
+        ]
+        found = [record(program, build, given, part) for (program, _, build), part in zip(programs, parts, strict=True)]
+        while any(each.asks for each in found) and not self._is_one_kind(found):
+            for index, answer in self._answers(found, given, list(dict.fromkeys(half for half, _, _ in cores))).items():
+                part = parts[index] = replace(parts[index], answers=(*parts[index].answers, answer))
+                if len(part.answers) > MOST_ANSWERS:
+                    message = f"the scalar program asks for more than {MOST_ANSWERS} results of the machine"
+                    raise error("limit", message, found[index].asking_place)
+                program, _, build = programs[index]
+                found[index] = record(program, build, given, part)
+        pairs = zip(found, parts, strict=True)
+        return [replace(each, reads=each.reads or bool(part.answers)) for each, part in pairs]
+
+    def _answers(
+        self, found: Sequence[KernelRecording], given: GivenArguments, halves: Sequence[str]
+    ) -> dict[int, int]:
+        """The values that scalar programs of a cluster ask for at the end of their recordings, in a run of all that is
+        recorded so far. Of several the run may give some: the others wait for what comes behind these."""
+        block = min(each.blocks[-1].number for each in found if each.asks)
+        asking = [index for index, each in enumerate(found) if each.asks and each.blocks[-1].number == block]
         if given.boundless:
-            return 0
-        found = np.zeros(1, np.int64)
-        Module(load_source(source, requested), requested).kernel()(*arrays, found, engine="reference")
-        return int(found[0])
-
-    def _unanswered(self, recording: KernelRecording, answers: int) -> PTOError:
-        block = recording.blocks[-1]
-        place = recording.sites[int(block.tokens[-1]) & 0xFFFFFFFF]
-        message = "the scalar program asks for a result of the machine, which is not supported where both halves run"
-        if not self.module.is_mixed:
-            message = f"the scalar program asks for more than {answers} results of the machine"
-        return error("unsupported" if self.module.is_mixed else "limit", message, place)
+            return dict.fromkeys(asking, 0)
+        parts = [handing_over(each, block, index if index in asking else None) for index, each in enumerate(found)]
+        by_core = {half: parts[:1] if half == "cube" else parts[len(halves) - 1 :] for half in halves}
+        target, shown = self.module.target, self.module.build.shown
+        answer = KernelParameter("ptosim_answer", "!pto.ptr<i64, gm>", "i64")
+        text = launch_text("answer", target, shown, (*self._parameters, answer), by_core).text
+        source, requested = Source(shown, text, is_own=True, is_recorded=True), Request(target, "written")
+        arrays = [value.copy() if isinstance(value, np.ndarray) else value for value in _passed(given)]
+        words = np.zeros(2 * len(found), np.int64)
+        try:
+            Module(load_source(source, requested), requested).kernel()(*arrays, words, engine="reference")
+        except PTOError:
+            if not words[1::2].any():
+                raise
+        return {index: int(words[2 * index]) for index in asking if words[2 * index + 1]}
 
 
 def _described(kernel: str) -> tuple[_Described, ...]:

@@ -385,3 +385,48 @@ def test_a_fifo_through_global_memory_has_its_own_local_slots(tmp_path: Path, ta
     np.testing.assert_allclose(out, np.maximum(a.astype("f4") @ b.astype("f4"), 0), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(slots[3], a[192:256].astype("f4") @ b.astype("f4"), rtol=1e-4, atol=1e-4)
     assert not ptosim.check(subject, out, a, b, 5, slots).findings
+
+
+def test_the_half_of_a_core_reads_results_of_the_other(tmp_path: Path) -> None:
+    text = FIFO.replace(
+        "        TRELU(y, x);\n",
+        """        set_flag(PIPE_V, PIPE_S, EVENT_ID0);
+        wait_flag(PIPE_V, PIPE_S, EVENT_ID0);
+        if (x.GetValue(0) > 0)
+            TRELU(y, x);
+        else
+            TADDS(y, x, 1.0f);
+""",
+    )
+    assert text != FIFO
+    a, b, out = floats(320, 64, kind="f2"), floats(64, 64, kind="f2"), np.zeros((320, 64), "f4")
+    subject = kernel(tmp_path, text)
+    subject(out, a, b, 5)
+    parts = np.split(a.astype("f4") @ b.astype("f4"), 10)
+    assert 0 < sum(part[0, 0] > 0 for part in parts) < 10
+    wanted = [np.maximum(part, 0) if part[0, 0] > 0 else part + 1 for part in parts]
+    np.testing.assert_allclose(out, np.concatenate(wanted), rtol=1e-4, atol=1e-4)
+    assert not ptosim.check(subject, out, a, b, 5).errors
+
+
+def test_a_result_that_never_comes_is_an_error(tmp_path: Path) -> None:
+    text = FIFO.replace("TPUSH<Pipe, Acc, TileSplitAxis::TILE_UP_DOWN>(pipe, acc);", "").replace(
+        "TRELU(y, x);", "if (x.GetValue(0) > 0) TRELU(y, x);"
+    )
+    a, b, out = floats(64, 64, kind="f2"), floats(64, 64, kind="f2"), np.zeros((64, 64), "f4")
+    with pytest.raises(ptosim.PTOError, match=r"unmatched-wait|deadlock"):
+        kernel(tmp_path, text)(out, a, b, 1)
+
+
+def test_halves_of_a_core_may_go_different_ways_around_a_fifo(tmp_path: Path) -> None:
+    filled = """#ifdef __DAV_VEC__
+    Half w;
+    TASSIGN(w, 0x20000);
+    if (get_subblockid() == 1)
+        TEXPANDS(w, 0.0f);
+#endif
+"""
+    text = FIFO.replace("    Pipe pipe(", filled + "    Pipe pipe(")
+    a, b, out = floats(128, 64, kind="f2"), floats(64, 64, kind="f2"), np.zeros((128, 64), "f4")
+    kernel(tmp_path, text)(out, a, b, 2)
+    np.testing.assert_allclose(out, np.maximum(a.astype("f4") @ b.astype("f4"), 0), rtol=1e-4, atol=1e-4)

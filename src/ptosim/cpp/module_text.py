@@ -15,11 +15,12 @@ from ptosim.cpp.columns import Column, ColumnSum, closed
 from ptosim.cpp.event_order import with_flags
 from ptosim.cpp.fold import FoldedStep, Node, fold, length
 from ptosim.cpp.forms import KIND_SIZES, OperationForm
-from ptosim.cpp.operand_text import OperandValues, TensorHandle, TextScope, TileHandle, pointer
+from ptosim.cpp.operand_text import OperandValues, TensorHandle, TextScope, TileHandle, pointer, width
 from ptosim.cpp.recording import KernelRecording, RecordedBlock
 from ptosim.places import Location
 
 _REFERENCE = re.compile(r"([$#@])(\d+)|%(r|list)\b")
+_HANDS_OVER = "answer"
 _MEMORIES = {"ub": "vec", "l1": "mat", "l0a": "left", "l0b": "right"}
 _CUBE = frozenset({"left", "right", "acc", "bias", "scaling"})
 
@@ -100,34 +101,9 @@ class FunctionText:
         self.places = places
         self.halves = halves
         self.values = OperandValues()
-        self.result = ""
-        """The name of the value that the last operation gives."""
+        self.outermost = TextScope(0)
         self.openings: list[str] = []
         """FIFOs that are set up before anything else."""
-
-    def answering(self, recording: KernelRecording) -> str:
-        """The function for one block that ends where its program asks for a result, which goes to the last argument."""
-        block, answer = recording.blocks[-1], self.parameters[-1]
-        last = int(block.tokens[-1])
-        form = OperationForm.of(recording.forms[last >> 32])
-        # a form of its own: earlier questions at the same place may become a loop, and this one is behind it
-        tokens = np.append(block.tokens[:-1], len(recording.forms) << 32 | last & 0xFFFFFFFF)
-        forms = (*recording.forms, recording.forms[last >> 32])
-        text = self.text([replace(recording, forms=forms, blocks=(replace(block, number=0, tokens=tokens),))])
-        stores = ["pto.barrier <PIPE_ALL>"]
-        if form.text.startswith("merge"):
-            names = [f"%n{number}" for number in range(4)]
-            stores += [f"{', '.join(names)} = pto.get_vms4_sr : i16, i16, i16, i16"]
-            element, values = "i16", names
-        else:
-            element, values = _scalar_type(form.kinds[0][2]), [self.result]
-        type_ = f"!pto.ptr<{element}, gm>"
-        stores.append(f"%to = pto.castptr %{answer.name} : {answer.type} -> {type_}")
-        for number, value in enumerate(values):
-            stores.append(f"%at{number} = arith.constant {number} : index")
-            stores.append(f"pto.store_scalar {value}, %to[%at{number}] : {type_}, {element}")
-        head, end, tail = text.rpartition("    return\n")
-        return head + "".join(f"    {line}\n" for line in stores) + end + tail
 
     def text(self, recordings: Sequence[KernelRecording]) -> str:
         """The function for the recordings of all halves of the core."""
@@ -135,7 +111,7 @@ class FunctionText:
         self.forms = [OperationForm.of(line) for line in recording.forms]
         self.sites = recording.sites
         groups = _grouped(blocks, self.forms)
-        scope = TextScope(0)
+        scope = self.outermost
         self.values.scopes = [scope]
         turn = self._turn(scope, len(blocks))
         if len(groups) == 1:
@@ -226,8 +202,16 @@ class FunctionText:
     def _written(
         self, form: OperationForm, columns: Sequence[ColumnSum], arguments: Sequence[int], place: str
     ) -> list[str]:
+        word, _, rest = form.text.partition(" ")
+        if word == _HANDS_OVER:
+            slot, _, text = rest.partition(" ")
+            lines = self._written(OperationForm(text, form.kinds), columns, arguments, place)
+            return [*lines, *self._handed_over(form, lines[-1].partition(" ")[0], int(slot))]
         if not form.text.startswith(("pto.", "%r", "merge", "init")):
             return [f"{self._signal(form.text.split(), columns[0])}{place}"]
+        scopes = self.values.scopes
+        if word == "init" and not any(column.terms for column in columns):  # it stands in front of all branches
+            self.values.scopes, self.values.is_ahead = [self.outermost], scopes[0] is not self.outermost
         names, types, elements = list[str](), list[str](), list[str]()
         at, following = 0, iter(arguments)
         for kind in form.kinds:
@@ -237,8 +221,8 @@ class FunctionText:
             types.append(type_)
             elements.append(element)
             at += size
-        result = self.result = self.values.new("r")
-        word, _, rest = form.text.partition(" ")
+        self.values.scopes, self.values.is_ahead = scopes, False
+        result = self.values.new("r")
         text = rest if word in ("merge", "init") else form.text
 
         def filled(found: re.Match[str]) -> str:
@@ -253,6 +237,23 @@ class FunctionText:
             self.openings += [line for line in lines if line not in self.openings]
             return []
         return lines
+
+    def _handed_over(self, form: OperationForm, result: str, slot: int) -> list[str]:
+        """Store the result of an operation, or of a merge how far it came with each list, to the last argument."""
+        values, answer, lines = self.values, self.parameters[-1], list[str]()
+        if form.kinds[0][0] == "T" and result.startswith("%"):
+            element, names = _scalar_type(form.kinds[0][2]), [result]
+        else:
+            element, names = "i16", [values.new("n") for _ in range(4)]
+            lines += ["pto.barrier <PIPE_ALL>", f"{', '.join(names)} = pto.get_vms4_sr : i16, i16, i16, i16"]
+        one, place = values.constant(1, "i64"), values.constant(2 * slot + 1, "index")
+        to = values.new("to")
+        type_ = f"!pto.ptr<{element}, gm>"
+        lines.append(f"{to} = pto.castptr %{answer.name} : {answer.type} -> {type_}")
+        for number, name in enumerate(names):
+            at = values.constant(2 * slot * 8 // width(element) + number, "index")
+            lines.append(f"pto.store_scalar {name}, {to}[{at}] : {type_}, {element}")
+        return [*lines, f"pto.store_scalar {one}, %{answer.name}[{place}] : {answer.type}, i64"]
 
     def _operand(
         self, kind: Sequence[str], columns: Sequence[ColumnSum], arguments: Iterator[int], place: str
@@ -300,6 +301,19 @@ class FunctionText:
             return f"pto.{rest[0]} <PIPE_{rest[1]}>, {shown}"
         direction, pipe, mode = rest
         return f"pto.sync.{direction} <PIPE_{pipe}>, {shown} {{ffts_mode = {mode} : i32}}"
+
+
+def handing_over(recording: KernelRecording, number: int, slot: int | None) -> KernelRecording:
+    """The recording of one block alone. With a slot, its last operation stores its result there, in the last argument:
+    two words for each slot, of which the second says that the first is known."""
+    block = replace(next(each for each in recording.blocks if each.number == number), number=0)
+    if slot is None:
+        return replace(recording, blocks=(block,))
+    last = int(block.tokens[-1])
+    # a form of its own: earlier questions at the same place may become a loop, and this one is behind it
+    tokens = np.append(block.tokens[:-1], len(recording.forms) << 32 | last & 0xFFFFFFFF)
+    forms = (*recording.forms, f"{_HANDS_OVER} {slot} {recording.forms[last >> 32]}")
+    return replace(recording, forms=forms, blocks=(replace(block, tokens=tokens),))
 
 
 def _scalar_type(element: str) -> str:

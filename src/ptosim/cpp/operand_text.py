@@ -32,6 +32,8 @@ class OperandValues:
         """Names of the indices that count the blocks, and of those of the loops around."""
         self.planned: dict[int, TileHandle] = {}
         """Tiles without addresses, by their number, as each is first seen."""
+        self.is_ahead = False
+        """Whether values stand in front of branches that may have named the same constants before."""
         self._count = 0
 
     def new(self, prefix: str) -> str:
@@ -53,7 +55,8 @@ class OperandValues:
         known = self.scopes[0].known
         if text not in known:
             stem = f"%c{number}" if number >= 0 else f"%cm{-number}"
-            known[text] = stem if type_ == "index" else f"{stem}_{type_}"
+            plain = stem if type_ == "index" else f"{stem}_{type_}"
+            known[text] = self.new("k") if self.is_ahead else plain
             self.scopes[0].needs.append(f"{known[text]} = {text}")
         return known[text]
 

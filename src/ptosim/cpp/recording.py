@@ -54,6 +54,11 @@ class KernelRecording:
     asks: bool = False
     """Whether it stopped at its last operation, for whose result it asks."""
 
+    @property
+    def asking_place(self) -> Location | None:
+        """The place of its last operation."""
+        return self.sites[int(self.blocks[-1].tokens[-1]) & 0xFFFFFFFF]
+
     def issues_what(self, other: KernelRecording) -> bool:
         """Whether another recording issues the same operations at the same places."""
         if self.forms != other.forms or self.sites != other.sites:
