@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
@@ -94,7 +95,7 @@ def _numbers(kind: Element, sign: str | None) -> Element:
 
 def _cas(old: Values, compare: Values, value: Values, kind: Element) -> Values:
     equal = bits_of(old, kind) == bits_of(compare, kind)
-    return value if bool(equal.all()) else old
+    return np.where(equal if equal.ndim == 1 else equal.all(axis=1, keepdims=True), value, old)
 
 
 def _read(numbers: Values, number: Element) -> Values:
@@ -145,18 +146,28 @@ def _on_warp(
     marks = _told(warp, access, value, kind, taints, update)
     old = np.zeros((len(access.starts), kind.bytes), np.uint8)
     for place in access.places:
-        for row, which in enumerate(place.which):
-            lane = slice(int(access.lanes[which]), int(access.lanes[which]) + 1)
-            cell = slice(int(place.offsets[row]), int(place.offsets[row]) + kind.bytes)
-            old[which] = place.memory[cell]
-            numbers = _read(from_bytes(old[which : which + 1], kind), number)
-            expected = numbers if compare is None else _read(compare[lane], number)
-            new = as_bytes(combine(numbers, expected, _read(value[lane], number), number), kind)[0]
-            warp.launch.changes += int((new != old[which]).any())
-            place.memory[cell] = new
+        for rows in _turns(place.offsets):
+            which, cells = place.which[rows], place.cells(kind.bytes)[rows]
+            lanes = access.lanes[which]
+            found = place.memory[cells]
+            numbers = _read(from_bytes(found, kind), number)
+            expected = numbers if compare is None else _read(compare[lanes], number)
+            new = as_bytes(combine(numbers, expected, _read(value[lanes], number), number), kind)
+            warp.launch.changes += int((new != found).any())
+            old[which], place.memory[cells] = found, new
     count = len(active)
     result = from_bytes(whole(old, access.lanes, count), kind)
     return result, taint_of_bytes(marks, access.lanes, count, kind.count, kind.kind == "packed")
+
+
+def _turns(offsets: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Updates of different places at once; of one place, in the order of their lanes."""
+    order = np.argsort(offsets, kind="stable")
+    heads = np.concatenate(([True], np.diff(offsets[order]) != 0))
+    firsts = np.flatnonzero(heads)
+    turn = np.arange(len(order)) - np.repeat(firsts, np.diff(np.append(firsts, len(order))))
+    for number in range(int(turn.max(initial=-1)) + 1):
+        yield order[turn == number]
 
 
 def _told(
