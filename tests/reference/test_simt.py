@@ -222,3 +222,17 @@ def test_syncthreads_orders_what_the_warps_do() -> None:
     out = np.zeros(96, "i4")
     both([], out, section(text, ["%out: !pto.ptr<i32, gm>"], "96, 1, 1"))
     assert out.tolist() == [95 - t for t in range(96)]
+
+
+@pytest.mark.parametrize("given", ["f16", "f32"])
+@pytest.mark.parametrize(("sign", "wanted"), [("s", "i8"), ("s", "i32"), ("u", "i16"), ("u", "i64")])
+def test_floats_become_integers_in_every_lane(given: str, sign: str, wanted: str) -> None:
+    low, high = {"i8": (-128, 127), "i32": (-(1 << 31), (1 << 31) - 1), "i16": (0, 65535), "i64": (0, 1 << 63)}[wanted]
+    numbers = np.linspace(-300, 300, 32).astype({"f16": "f2", "f32": "f4"}[given])
+    numbers[:4] = np.nan, np.inf, -0.75, 0.75
+    numbers[1] = 0 if wanted == "i64" else numbers[1]
+    found = lanes(f"%r = arith.fpto{sign}i %a : {given} to {wanted}", [(given, numbers)], wanted)
+    expected = [0 if np.isnan(each) else int(np.clip(float(each), low, high)) for each in numbers]
+    assert [int(each) & (1 << int(wanted[1:])) - 1 for each in found] == [
+        each & (1 << int(wanted[1:])) - 1 for each in expected
+    ]

@@ -284,7 +284,8 @@ def _to_integer(
     f: FunctionBuilder, core: Core, operand: Value, kind: Element, result_kind: Element, sign: str
 ) -> Value:
     """Toward zero; outside the range the nearest end of it, and 0 for NaN, which a check remarks."""
-    value, integer, signed = _float(operand, kind), _kind_of(result_kind), sign == "s"
+    value, signed = _float(operand, kind), sign == "s"
+    integer = _kind_of(result_kind).vector(operand.kind.lanes)
     end = 1 << (result_kind.bits - signed)
     core.suspect(lambda: ((value >= float(-end if signed else 0)) & (value < float(end))) == 0)
     return f.intrinsic(f"llvm.fpto{sign}i.sat", integer, value, overloads=(integer, value.kind))
