@@ -1,173 +1,12 @@
-"""Vector loads and stores: distribution modes, block strides, gathers and scatters, unaligned streams,
-squeezed streams."""
+"""Loads, stores and streams of vectors in whole kernels: loops, moved pointers, tails, compaction."""
 
 import numpy as np
 import pytest
 
 from golden.numbers import data, equal
 from golden.program import outcome, tail_loop, ub, vector_kernel, vreg
-from tables import table
 
 B8, B16, B32 = "!pto.mask<b8>", "!pto.mask<b16>", "!pto.mask<b32>"
-
-
-def units(raw: np.ndarray, k: int) -> np.ndarray:
-    return raw.reshape(-1, k)
-
-
-def loaded(dist: str, raw: np.ndarray) -> np.ndarray:
-    """The 256 bytes of a register by the table of distribution modes."""
-    if dist == "NORM":
-        return raw[:256]
-    if dist in ("BRC_BLK", "BLK"):
-        return np.tile(raw[:32], 8)
-    name, _, suffix = dist.partition("_B")
-    k = int(suffix) // 8 if suffix else 1
-    if name == "BRC":
-        return np.tile(raw[:k], 256 // k)
-    if name == "US":
-        return np.repeat(units(raw[:128], k), 2, axis=0).reshape(-1)
-    if name in ("DS", "SPLT2CHN", "DINTLV"):
-        return units(raw[:512], k)[::2].reshape(-1)
-    if name == "UNPK":
-        out = np.zeros((128 // k, 2, k), "u1")
-        out[:, 0] = units(raw[:128], k)
-        return out.reshape(-1)
-    if name == "UNPK4":
-        out = np.zeros((64, 4), "u1")
-        out[:, 0] = raw[:64]
-        return out.reshape(-1)
-    if name == "SPLT4CHN":
-        return raw[:1024:4]
-    if name == "E2B":
-        return np.repeat(units(raw[: 8 * k], k), 32 // k, axis=0).reshape(-1)
-    raise AssertionError(dist)
-
-
-LOADS = """NORM BRC_B8 BRC_B16 BRC_B32 US_B8 US_B16 DS_B8 DS_B16 UNPK_B8 UNPK_B16 UNPK_B32 BRC_BLK BLK E2B_B16 E2B_B32
-UNPK4 UNPK4_B8 SPLT4CHN SPLT4CHN_B8 SPLT2CHN_B8 SPLT2CHN_B16 DINTLV_B32""".split()
-
-
-@pytest.mark.parametrize("dist", LOADS)
-@pytest.mark.parametrize("element", ["f32", "ui8", "i16"])
-def test_load_modes(dist: str, element: str) -> None:
-    """The token says the unit, whatever the element type; the offset counts elements of the pointer."""
-    size = {"f32": 4, "ui8": 1, "i16": 2}[element]
-    v, p, g = vreg(element), ub(element), {"f32": B32, "ui8": B8, "i16": B16}[element]
-    scope = f"""      %all = pto.pset_{g[-4:-1].lstrip("<")} "PAT_ALL" : {g}
-      %x = pto.vlds %ub_a[%c{64 // size}] {{dist = "{dist}"}} : {p} -> {v}
-      pto.vsts %x, %ub_y[%c0], %all : {v}, {p}, {g}"""
-    text = vector_kernel({"a": (element, 2048 // size)}, {"y": (element, 256 // size)}, scope)
-    a = data("ui8", 2048)
-    out = outcome(text, a.view(f"u{size}"), np.zeros(256 // size, f"u{size}"))[1]
-    equal(out.view("u1"), loaded(dist, a[64:]))
-
-
-@pytest.mark.parametrize("dist", ["BDINTLV", "DINTLV_B8", "DINTLV_B16", "DINTLV_B32"])
-def test_dual_loads(dist: str) -> None:
-    v, p = vreg("f32"), ub("f32")
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
-      %lo, %hi = pto.vldsx2 %ub_a[%c16], "{dist}" : {p}, index -> {v}, {v}
-      pto.vsts %lo, %ub_y[%c0], %all : {v}, {p}, {B32}
-      pto.vsts %hi, %ub_y[%c64], %all : {v}, {p}, {B32}"""
-    text = vector_kernel({"a": ("f32", 256)}, {"y": ("f32", 128)}, scope)
-    a = data("ui8", 1024)
-    k = 32 if dist == "BDINTLV" else int(dist[8:]) // 8
-    pieces = units(a[64 : 64 + 512], k)
-    out = outcome(text, a.view("f4"), np.zeros(128, "f4"))[1]
-    equal(out.view("u1"), np.concatenate([pieces[::2].reshape(-1), pieces[1::2].reshape(-1)]))
-
-
-@pytest.mark.parametrize("k", [1, 2, 4])
-def test_interleaving_store_ignores_its_mask(k: int) -> None:
-    element, g = {1: ("ui8", "b8"), 2: ("f16", "b16"), 4: ("f32", "b32")}[k]
-    v, p, m, n = vreg(element), ub(element), f"!pto.mask<{g}>", 256 // k
-    scope = f"""      %none = pto.pset_{g} "PAT_ALLF" : {m}
-      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
-      %z = pto.vlds %ub_a[%c{n}] : {p} -> {v}
-      pto.vstsx2 %x, %z, %ub_y[%c0], "INTLV_B{8 * k}", %none : {v}, {v}, {p}, index, {m}"""
-    text = vector_kernel({"a": (element, 2 * n)}, {"y": (element, 2 * n)}, scope)
-    a = data("ui8", 512)
-    out = outcome(text, a.view(f"u{k}"), np.zeros(2 * n, f"u{k}"))[1]
-    equal(out.view("u1"), np.stack([units(a[:256], k), units(a[256:], k)], 1).reshape(-1))
-
-
-STORES = {
-    "NORM_B8": ("ui8", "b8", 1, 1, 1),
-    "NORM_B16": ("i16", "b16", 2, 2, 2),
-    "NORM_B32": ("f32", "b32", 4, 4, 4),
-    "PK_B16": ("i16", "b16", 2, 1, 2),
-    "PK_B32": ("f32", "b32", 4, 2, 4),
-    "PK_B64": ("f32", "b32", 8, 4, 8),
-    "PK4_B32": ("f32", "b32", 4, 1, 4),
-}
-
-
-@pytest.mark.parametrize("dist", STORES)
-@pytest.mark.parametrize("pattern", ["PAT_ALL", "PAT_M3", "PAT_VL8"])
-def test_store_modes(dist: str, pattern: str) -> None:
-    """Packing is positional: unit u goes to slot u, and units whose lane is off leave their slot alone."""
-    element, g, unit, kept, bit = STORES[dist]
-    v, p, m = vreg(element), ub(element), f"!pto.mask<{g}>"
-    size = 256 // len(range(0, 256, {"ui8": 1, "i16": 2, "f32": 4}[element]))
-    n = 256 // size
-    scope = f"""      %on = pto.pset_{g} "{pattern}" : {m}
-      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
-      pto.vsts %x, %ub_y[%c{32 // size}], %on {{dist = "{dist}"}} : {v}, {p}, {m}"""
-    text = vector_kernel({"a": (element, n)}, {"y": (element, 2 * n)}, scope)
-    a = data("ui8", 256)
-    lane = np.arange(256 // size)
-    on = {"PAT_ALL": lane >= 0, "PAT_M3": lane % 3 == 0, "PAT_VL8": lane < 8}[pattern]
-    image = np.zeros(256, bool)
-    image[::size] = on
-    expected = np.full(512, 0x33, "u1")
-    for u in range(256 // unit):
-        if image[bit * u]:
-            expected[32 + u * kept : 32 + (u + 1) * kept] = a[u * unit : u * unit + kept]
-    out = outcome(text, a.view(f"u{size}"), np.full(512, 0x33, "u1").view(f"u{size}"))[1]
-    equal(out.view("u1"), expected)
-
-
-@pytest.mark.parametrize("element, g, size", [("ui8", "b8", 1), ("f16", "b16", 2), ("f32", "b32", 4)])
-def test_single_point_store_ignores_its_mask(element: str, g: str, size: int) -> None:
-    v, p, m = vreg(element), ub(element), f"!pto.mask<{g}>"
-    scope = f"""      %none = pto.pset_{g} "PAT_ALLF" : {m}
-      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
-      pto.vsts %x, %ub_y[%c3], %none {{dist = "1PT_B{8 * size}"}} : {v}, {p}, {m}"""
-    text = vector_kernel({"a": (element, 256 // size)}, {"y": (element, 64)}, scope)
-    a = data(f"ui{8 * size}", 256 // size)
-    expected = np.full(64, 5, f"u{size}")
-    expected[3] = a[0]
-    equal(outcome(text, a, np.full(64, 5, f"u{size}"))[1], expected)
-
-
-def test_every_fourth_byte_of_a_byte_register() -> None:
-    scope = f"""      %on = pto.pset_b32 "PAT_ALL" : {B32}
-      %x = pto.vlds %ub_a[%c0] : {ub("ui8")} -> {vreg("ui8")}
-      pto.vsts %x, %ub_y[%c0], %on {{dist = "PK4_B32"}} : {vreg("ui8")}, {ub("ui8")}, {B32}"""
-    text = vector_kernel({"a": ("ui8", 256)}, {"y": ("ui8", 256)}, scope)
-    a = data("ui8", 256)
-    equal(outcome(text, a, np.full(256, 1, "u1"))[1], np.concatenate([a[::4], np.full(192, 1, "u1")]))
-
-
-@pytest.mark.parametrize("spelling", ['{dist = "PK_B16"}', '"PK_B16"'])
-def test_positional_and_named_store_modes(spelling: str) -> None:
-    given = f"%on {spelling}" if spelling[0] == "{" else f"%on, {spelling}"
-    scope = f"""      %on = pto.pset_b16 "PAT_ALL" : {B16}
-      %x = pto.vlds %ub_a[%c0] : {ub("i16")} -> {vreg("i16")}
-      pto.vsts %x, %ub_y[%c0], {given} : {vreg("i16")}, {ub("i16")}, {B16}"""
-    text = vector_kernel({"a": ("i16", 128)}, {"y": ("i16", 64)}, scope)
-    a = data("i16", 128)
-    equal(outcome(text, a, np.zeros(64, "i2"))[1].view("u1"), a.astype("u1"))
-
-
-def test_store_without_a_mask() -> None:
-    scope = f"""      %x = pto.vlds %ub_a[%c0] : {ub("f32")} -> {vreg("f32")}
-      pto.vsts %x, %ub_y[%c0] : {vreg("f32")}, {ub("f32")}
-      pto.vsts %x, %ub_y[%c64] {{dist = "NORM_B32"}} : {vreg("f32")}, {ub("f32")}"""
-    text = vector_kernel({"a": ("f32", 64)}, {"y": ("f32", 128)}, scope)
-    a = data("f32", 64)
-    equal(outcome(text, a, np.zeros(128, "f4"))[1], np.tile(a, 2))
 
 
 def test_post_update_pointers_through_a_loop() -> None:
@@ -223,32 +62,6 @@ def test_merging_stores_are_flagged_and_interleave_planes() -> None:
 # --- block strides ----------------------------------------------------------------------------------------------------
 
 
-def test_block_strided_load_and_store() -> None:
-    v, p = vreg("f32"), ub("f32")
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
-      %x = pto.vsldb %ub_a, %c2_i16, %c4_i16, %all : {p}, i16, i16, {B32} -> {v}
-      pto.vsts %x, %ub_y[%c0], %all : {v}, {p}, {B32}
-      pto.vsstb %x, %ub_t, %c3_i16, %c1_i16, %all : {v}, {p}, i16, i16, {B32}
-      pto.mem_bar "VST_VLD"
-      %z = pto.vsldb %ub_t, %c3_i16, %c1_i16, %all : {p}, i16, i16, {B32} -> {v}
-      pto.vsts %z, %ub_y[%c64], %all : {v}, {p}, {B32}"""
-    text = vector_kernel({"a": ("f32", 256), "t": ("f32", 256)}, {"y": ("f32", 128)}, scope)
-    a = data("f32", 256)
-    blocks = a.reshape(-1, 8)[4:20:2].reshape(-1)
-    equal(outcome(text, a, np.zeros(256, "f4"), np.zeros(128, "f4"))[2], np.tile(blocks, 2))
-
-
-def test_packed_control_word_of_the_older_form() -> None:
-    v, p = vreg("f32"), ub("f32")
-    word = 2 << 16 | 4
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
-      %x = pto.vsldb %ub_a, %c{word}_i32, %all : {p}, i32, {B32} -> {v}
-      pto.vsstb %x, %ub_y, %c{1 << 16}_i32, %all : {v}, {p}, i32, {B32}"""
-    text = vector_kernel({"a": ("f32", 256)}, {"y": ("f32", 64)}, scope)
-    a = data("f32", 256)
-    equal(outcome(text, a, np.zeros(64, "f4"))[1], a.reshape(-1, 8)[4:20:2].reshape(-1))
-
-
 def test_block_strides_with_post_update_and_partial_masks() -> None:
     """A load reads a block when any bit of its group is on; a store writes single elements."""
     v, p = vreg("f32"), ub("f32")
@@ -273,35 +86,6 @@ def test_block_strides_with_post_update_and_partial_masks() -> None:
 # --- gathers and scatters ---------------------------------------------------------------------------------------------
 
 
-@table("element, index, mask, n", ("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("f16", "i16", "b16", 128))
-def test_gather(element: str, index: str, mask: str, n: int) -> None:
-    v, vi, m, size = vreg(element), vreg(index), f"!pto.mask<{mask}>", 256 // n
-    scope = f"""      %all = pto.pset_{mask} "PAT_ALL" : {m}
-      %low, %rest = pto.plt_{mask} %c10_i32 : i32 -> {m}, i32
-      %on = pto.pnot %low, %all : {m}, {m} -> {m}
-      %i = pto.vlds %ub_i[%c0] : {ub(index)} -> {vi}
-      %r = pto.vgather2 %ub_a, %i, %on : {ub(element)}, {vi}, {m} -> {v}
-      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub(element)}, {m}"""
-    text = vector_kernel({"a": (element, 1000), "i": (index, n)}, {"y": (element, n)}, scope)
-    a = data(f"ui{8 * size}", 1000)
-    i = np.random.default_rng(1).integers(0, 1000, n).astype(f"u{size}")
-    i[:10] = 2 ** (8 * size) - 1
-    i[20:25] = 999
-    expected = np.where(np.arange(n) < 10, 0, a[np.minimum(i, 999)])
-    equal(outcome(text, a, i, np.zeros(n, f"u{size}"))[2], expected.astype(f"u{size}"))
-
-
-def test_gather_of_bytes_extends_with_zeros() -> None:
-    v, m = vreg("ui16"), B16
-    scope = f"""      %all = pto.pset_b16 "PAT_ALL" : {m}
-      %i = pto.vlds %ub_i[%c0] : {ub("ui16")} -> {v}
-      %r = pto.vgather2 %ub_a, %i, %all : {ub("ui8")}, {v}, {m} -> {v}
-      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub("ui16")}, {m}"""
-    text = vector_kernel({"a": ("ui8", 1024), "i": ("ui16", 128)}, {"y": ("ui16", 128)}, scope)
-    a, i = data("ui8", 1024), np.random.default_rng(1).integers(0, 1024, 128).astype("u2")
-    equal(outcome(text, a, i, np.zeros(128, "u2"))[2], a[i].astype("u2"))
-
-
 def test_gather_under_a_compare_mask() -> None:
     v, vi = vreg("f32"), vreg("i32")
     scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
@@ -313,67 +97,6 @@ def test_gather_under_a_compare_mask() -> None:
     a, i = data("f32", 1000), np.random.default_rng(1).integers(0, 1000, 64).astype("i4")
     i[3] = 0x7FFFFFFF
     equal(outcome(text, a, i, np.zeros(64, "f4"))[2], np.where(i < 500, a[i % 1000], 0).astype("f4"))
-
-
-def test_gather_of_blocks() -> None:
-    v, vi = vreg("f32"), vreg("ui32")
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
-      %six, %rest = pto.plt_b32 %c6_i32 : i32 -> {B32}, i32
-      %i = pto.vlds %ub_i[%c0] : {ub("ui32")} -> {vi}
-      %r = pto.vgatherb %ub_a, %i, %six : {ub("f32")}, {vi}, {B32} -> {v}
-      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub("f32")}, {B32}"""
-    text = vector_kernel({"a": ("f32", 1024), "i": ("ui32", 64)}, {"y": ("f32", 64)}, scope)
-    a = data("f32", 1024)
-    i = np.full(64, 0xFFFFFFFF, "u4")
-    i[:8] = [96, 0, 4064, 32, 32, 640, 0xFFFFFFE0, 3]
-    expected = np.concatenate([*(a[o // 4 : o // 4 + 8] for o in i[:6].tolist()), np.zeros(16, "f4")])
-    equal(outcome(text, a, i, np.zeros(64, "f4"))[2], expected)
-
-
-@table("element, index, mask, n", ("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("ui8", "ui16", "b16", 128))
-def test_scatter(element: str, index: str, mask: str, n: int) -> None:
-    """Byte values come from every second byte of the register."""
-    v, vi, m = vreg(element), vreg(index), f"!pto.mask<{mask}>"
-    size = {"f32": 4, "i16": 2, "ui8": 1}[element]
-    scope = f"""      %on = pto.pset_{mask} "PAT_M3" : {m}
-      %i = pto.vlds %ub_i[%c0] : {ub(index)} -> {vi}
-      %x = pto.vlds %ub_a[%c0] : {ub(element)} -> {v}
-      pto.vscatter %x, %ub_y, %i, %on : {v}, {ub(element)}, {vi}, {m}"""
-    text = vector_kernel({"a": (element, 256 // size), "i": (index, n)}, {"y": (element, 512)}, scope)
-    a = data(f"ui{8 * size}", 256 // size)
-    i = np.random.default_rng(1).permutation(512)[:n].astype(f"u{4 if mask == 'b32' else 2}")
-    expected = np.full(512, 3, f"u{size}")
-    for lane in range(0, n, 3):
-        expected[i[lane]] = a[2 * lane if size == 1 else lane]
-    equal(outcome(text, a, i, np.full(512, 3, f"u{size}"))[2], expected)
-
-
-def test_the_lowest_lane_wins_a_scatter_conflict() -> None:
-    v, vi = vreg("i32"), vreg("ui32")
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
-      %i = pto.vlds %ub_i[%c0] : {ub("ui32")} -> {vi}
-      %x = pto.vlds %ub_a[%c0] : {ub("i32")} -> {v}
-      pto.vscatter %x, %ub_y, %i, %all : {v}, {ub("i32")}, {vi}, {B32}"""
-    text = vector_kernel({"a": ("i32", 64), "i": ("ui32", 64)}, {"y": ("i32", 64)}, scope)
-    i = (np.arange(64) % 5).astype("u4")
-    out = outcome(text, np.arange(64, dtype="i4"), i, np.full(64, -1, "i4"))[2]
-    assert out.tolist() == [0, 1, 2, 3, 4] + [-1] * 59
-
-
-def test_lane_counts_of_the_older_gather_and_scatter() -> None:
-    v, vi, p = vreg("f32"), vreg("ui32"), ub("f32")
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
-      %i = pto.vlds %ub_i[%c0] : {ub("ui32")} -> {vi}
-      %r = pto.vgather2 %ub_a, %i, %c20 : {p}, {vi}, index -> {v}
-      pto.vsts %r, %ub_y[%c0], %all : {v}, {p}, {B32}
-      pto.vscatter %r, %ub_z, %i, %c5 : {v}, {p}, {vi}, index"""
-    text = vector_kernel({"a": ("f32", 64), "i": ("ui32", 64)}, {"y": ("f32", 64), "z": ("f32", 64)}, scope)
-    a, i = data("f32", 64), np.random.default_rng(1).permutation(64).astype("u4")
-    out = outcome(text, a, i, np.zeros(64, "f4"), np.full(64, 8, "f4"))
-    equal(out[2], np.where(np.arange(64) < 20, a[i], 0).astype("f4"))
-    expected = np.full(64, 8, "f4")
-    expected[i[:5]] = a[i[:5]]
-    equal(out[3], expected)
 
 
 # --- unaligned streams ------------------------------------------------------------------------------------------------
@@ -567,29 +290,6 @@ def test_older_stream_spellings() -> None:
     expected[1:129] = a
     expected[201:206] = np.concatenate([a[:3], a[64:66]])
     equal(outcome(text, a, np.full(256, 1, "f4"))[1], expected)
-
-
-@table(
-    "token, step, unit",
-    ("STRIDE_S3_B16", 3, 2),
-    ("STRIDE_S4_B64", 4, 8),
-    ("STRIDE_S8_B32", 8, 4),
-    ("STRIDE_S2_B64", 2, 8),
-)
-def test_fixed_strides(token: str, step: int, unit: int) -> None:
-    v, p = vreg("f32"), ub("f32")
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
-      %x = pto.vsld %ub_a[%c8], "{token}" : {p} -> {v}
-      pto.vsts %x, %ub_y[%c0], %all : {v}, {p}, {B32}
-      pto.vsst %x, %ub_z[%c8], "{token}" : {v}, {p}"""
-    text = vector_kernel({"a": ("f32", 1024)}, {"y": ("f32", 64), "z": ("f32", 1024)}, scope)
-    a = data("f32", 1024)
-    out = outcome(text, a, np.zeros(64, "f4"), np.zeros(1024, "f4"))
-    pieces = units(a.view("u1")[32:], unit)[: step * (256 // unit) : step]
-    equal(out[1].view("u1"), pieces.reshape(-1))
-    expected = np.zeros(4096, "u1")
-    units(expected[32 : 32 + (4064 // unit) * unit], unit)[: step * (256 // unit) : step] = pieces
-    equal(out[2].view("u1"), expected)
 
 
 def test_two_store_streams_side_by_side() -> None:
