@@ -404,7 +404,7 @@ def _trials(
     )
 
 
-def _completed(kernel: Kernel, ends: Collection[Ends]) -> str | None:
+def _completed(kernel: Kernel, ends: Collection[Ends] | None) -> str | None:
     """The text without the flags between some pipes, or without any flags and buffers, and with what it then lacks."""
     from ptosim.language.tile.tile_operation import TileOperation
     from ptosim.order.ordering import CAREFUL
@@ -416,7 +416,7 @@ def _completed(kernel: Kernel, ends: Collection[Ends]) -> str | None:
         return None
     for (kind, *words), members in written_sync(module).items():
         named = frozenset(str(word).removeprefix("PIPE_") for word in words[:2])
-        if (kind == "flag" and named in ends) or (not ends and kind != "barrier"):
+        if kind != "barrier" if ends is None else kind == "flag" and named in ends:
             numbers.update(members)
     try:
         return OrderDraft(prepared_without(module, numbers), module, CAREFUL).text()

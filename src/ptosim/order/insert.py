@@ -26,6 +26,8 @@ from ptosim.order.walk import Again, Walker
 _TRIALS, _LONG_TRIALS = 600_000, 6_000
 """How many walks may be spent on what is superfluous, times the square of the entries; in a long program, times the
 entries. So loading stays quick."""
+LONG = 500
+"""Entries of a program in which one pair of each two pipes at a time makes room for ids, and not one alone."""
 FEW = 6
 """Entries of a program in which the fewest pairs count more than the earliest sets."""
 _CREDIT = 2
@@ -236,12 +238,13 @@ class Inserter:
 
     def _reduce(self) -> None:
         """Take away again what later additions made superfluous, the outer and the carried first."""
-        found = True
+        found, left = True, self.trials
         while found:
             doubtful = sorted(self._doubtful(), key=lambda item: (len(item.around), -item.distance))
             removed = [item for item in doubtful if self.trials > 0 and self._is_superfluous(item)]
             found = bool(removed) and self.has_credit  # a credit goes with the pair it was given to
-        self._complete()
+        if self.trials < left:
+            self._complete()
 
     def _doubtful(self) -> list[Pair | InsertedBarrier]:
         """Whatever follows suffices for an entry in the place where it was added; only a wait that stands before a loop
@@ -293,16 +296,19 @@ class Inserter:
 
     def _share_ids(self) -> bool:
         """Give ids; where there are too few, everything ends before a wait instead. True if that was so."""
-        pair = self._is_short()
-        if pair is None:
-            return False
-        self.inserted.remove(pair)
-        self.inserted.add(InsertedBarrier(Pipe.ALL, pair.before, pair.around, pair.serves))
-        return True
+        short = list(self._without_ids())
+        for pair in short if len(self.program.entries) > LONG else short[:1]:
+            self.inserted.remove(pair)
+            self.inserted.add(InsertedBarrier(Pipe.ALL, pair.before, pair.around, pair.serves))
+        return bool(short)
 
     def _is_short(self) -> Pair | None:
         """Give ids to the pairs; a pair that there is none left for."""
-        clashes = self.walker.clashes
+        return next(self._without_ids(), None)
+
+    def _without_ids(self) -> Iterator[Pair]:
+        """Give ids to the pairs; of each two pipes the first pair that there is none left for."""
+        clashes, short = self.walker.clashes, set[tuple[Pipe, Pipe]]()
         given: dict[tuple[Pipe, Pipe], list[_Users]] = {}
         for pair in self.inserted.pairs:
             users, lanes = given.setdefault(pair.key, [_Users() for _ in range(EVENT_IDS)]), pair.lanes or 1
@@ -311,12 +317,14 @@ class Inserter:
                 free[id_] = False
             base = next((base for base in range(EVENT_IDS - lanes + 1) if all(free[base : base + lanes])), None)
             if base is None:
-                return pair
+                if pair.key not in short:
+                    short.add(pair.key)
+                    yield pair
+                continue
             pair.base = base
             for each in users[base : base + lanes]:
                 each.members |= pair.member
                 each.clashes |= clashes[pair]
-        return None
 
 
 def _written_ids(program: OrderProgram) -> dict[tuple[Pipe, Pipe], set[int]]:

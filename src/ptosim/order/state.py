@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ptosim.effects.names import Pipe
 from ptosim.order.model import Counter
@@ -22,8 +23,7 @@ Released = tuple[int, int | str, Pipe]
 PIPES = tuple(pipe for pipe in Pipe if pipe is not Pipe.ALL)
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """Entries that the pipes of a core do not know to have ended at a place, and those issued up to there."""
 
     open: Mapping[Pipe, int]
@@ -58,19 +58,19 @@ class State:
         self.here, self.open = core, self.cores[core]
 
     def copy(self) -> State:
-        return State(
-            [dict(core) for core in self.cores],
-            dict(self.tokens),
-            dict(self.released),
-            self.issued,
-            dict(self.counters),
-            dict(self.covered),
-            self.here,
-            self.mixed,
-        )
+        found = object.__new__(State)  # it is copied before each node
+        found.cores = [core.copy() for core in self.cores]
+        found.tokens = self.tokens.copy()
+        found.released = self.released.copy()
+        found.issued = self.issued
+        found.counters = self.counters.copy()
+        found.covered = self.covered.copy()
+        found.here, found.mixed = self.here, self.mixed
+        found.open = found.cores[self.here]
+        return found
 
     def known(self) -> Known:
-        return Known(dict(self.open), self.issued)
+        return Known(self.open.copy(), self.issued)
 
     def end(self, members: int) -> None:
         """Every pipe of this core knows that some entries have ended."""
@@ -96,7 +96,7 @@ class State:
                 core[pipe] |= member
         for key, tokens in self.tokens.items():
             if tokens:
-                self.tokens[key] = tuple(token | member for token in tokens)
+                self.tokens[key] = tuple([token | member for token in tokens])
         for key in self.released:
             self.released[key] |= member
         for key in self.covered:

@@ -178,7 +178,9 @@ class Walker:
     def _entry(self, entry: model.EntryNode, state: State, here: Round) -> None:
         pipe = entry.pipe
         state.open[pipe] &= state.open[Pipe.S]
-        mask = self._met(entry, here) & ~self._elsewhere(self.places.block_of[entry], here)
+        mask = self._met(entry, here)
+        if here.distance:
+            mask &= ~self._elsewhere(self.places.block_of[entry], here)
         if pipe is Pipe.S or pipe in self.program.serial or entry.is_signal:  # a signal waits for its own pipe
             mask &= ~self.own[entry.core][pipe]
         if open_ := self._unended(state.open[pipe], mask):
@@ -244,17 +246,22 @@ class Walker:
             state.issue(member, OTHERS[pipe])
 
     def _set(self, pair: Pair, state: State, here: Round) -> None:
+        member, distance = pair.member, here.distance
         open_ = state.open[pair.source] & state.open[Pipe.S]
-        is_over = bool(state.issued & pair.member) and not open_ & pair.member
+        if pair.lanes is None and state.issued & member and not open_ & member and self._is_own(pair, here):
+            pair.lanes = pair.distance + distance
+        busy = open_ if distance else open_ | self._pending
+        self.clashes[pair] = self.clashes.get(pair, 0) | (busy & ~member)
+        state.put(pair, open_ & ~self.own[0][pair.source])
+        if not distance and not pair.distance:
+            self._pending |= member
+
+    def _is_own(self, pair: Pair, here: Round) -> bool:
+        """Whether it is the loop of a pair that is followed."""
         innermost = self.places.innermost[pair.block]
-        is_own = here.loop is innermost and (here.distance == 0 or here.arm is self.places.arm(pair.block, innermost))
-        if pair.lanes is None and is_over and is_own:
-            pair.lanes = pair.distance + here.distance
-        busy = open_ | (self._pending if here.distance == 0 else 0)
-        self.clashes[pair] = self.clashes.get(pair, 0) | (busy & ~pair.member)
-        state.put(pair, self._untold(pair.source, state))
-        if here.distance == 0 and not pair.distance:
-            self._pending |= pair.member
+        if here.loop is not innermost:
+            return False
+        return here.distance == 0 or here.arm is self.places.arm(pair.block, innermost)
 
     def _untold(self, pipe: Pipe, state: State, core: int = 0) -> int:
         """Entries that a pipe which sets a flag cannot cover."""

@@ -18,8 +18,8 @@ from ptosim.sanitize.observation import Observation
 
 Ends = frozenset[str]
 """Two pipes."""
-Completed = Callable[[Collection[Ends]], str | None]
-"""The text without the flags between some pipes, without any where none are named, and with what it then lacks; None
+Completed = Callable[[Collection[Ends] | None], str | None]
+"""The text without the flags between some pipes, or without any flags and buffers, and with what it then lacks; None
 where that cannot be told."""
 
 _FLAG = re.compile(r'(pto\.(?:set|wait)_flag\[\s*"PIPE_(\w+)",\s*"PIPE_(\w+)",\s*"EVENT_ID)(\d)(".*)', re.DOTALL)

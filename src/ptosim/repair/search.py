@@ -130,11 +130,12 @@ class _Search:
         return self.rehearsal.standing(text) is not ReplayStanding.BETTER
 
     def from_order(self, longest: int) -> Repair | None:
-        """Removes the flags between the pipes of the findings, or all flags, and inserts the missing ones."""
+        """The text with all that it lacks inserted: beside all that is written, or in place of the flags between the
+        pipes of the findings, or of all flags and buffers."""
         completed = self.rehearsal.trials.completed
         if any(finding.kind in MEANT_OTHERWISE for finding in self.findings):
             return None
-        for ends in dict.fromkeys((tuple(ends_of(self.observation)), ())):
+        for ends in dict.fromkeys(((), tuple(ends_of(self.observation)), None)):
             text = completed(ends) if completed is not None and not self.rehearsal.is_spent else None
             if text is None:
                 continue
