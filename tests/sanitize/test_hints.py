@@ -59,9 +59,11 @@ def test_a_loop_without_reverse_edges_gets_them_primed_and_drained() -> None:
 def test_in_nested_loops_prime_and_drain_are_outside_of_both() -> None:
     """Inside of the outer one the next prime could come before the drain of the last."""
     inner = loop(load() + COPY + store(), "%c3").replace("%i =", "%j =")
-    hints = follow(text("    %c3 = arith.constant 3 : index\n" + loop(inner, "%c3") + ALL))
-    primes = [hint.split(" add ")[0] for hint in hints if "// prime" in hint]
-    assert primes == ["before line 14", "before line 15"]  # where the outer loop begins, and then one line further down
+    (hint,) = follow(text("    %c3 = arith.constant 3 : index\n" + loop(inner, "%c3") + ALL))
+    edits = [edit.partition("[")[0] for edit in hint.split("\n")]
+    assert edits[:2] == ["before line 14 add pto.set_flag"] * 2  # where the outer loop begins
+    assert edits[-2:] == ["before line 25 add pto.wait_flag"] * 2  # behind its end
+    assert not any("line 14" in edit or "line 25" in edit for edit in edits[2:-2])
 
 
 def test_the_set_stays_outside_an_inner_loop() -> None:

@@ -1,16 +1,18 @@
 """Finding a repair: proposals are tried one after the other until nothing is left to repair.
 
 A repair is complete or there is none: with all its edits the text has no finding but remarks, at this size and at a
-larger one. First comes whatever single line may be behind all findings. If it takes more, each step of a repair takes
-the gravest finding that is left; what goes away with it follows from it. If the edits for the findings of a text are
-not enough, because they bring up others, the edited text is repaired in turn: then only the first step can be told in
-the lines of the text as it is.
+larger one. First comes whatever single line may be behind all findings, since most mistakes are one line. If it takes
+more and only something is missing, each step of a repair takes the gravest finding that is left; what goes away with it
+follows from it. Where written flags do not balance, order inserts what they should have been; and otherwise what no
+steps lead to. The edits for the findings of a text may bring up others, of signals between cores, say, which order does
+not insert: then the edited text is repaired in turn, and only the first step is told in the lines of the text as it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from ptosim.diagnostics import Diagnostic
@@ -26,12 +28,10 @@ from ptosim.sanitize.observation import Observation
 
 DEEPEST = 8
 """The most steps in turn."""
-COMPLETED = 4
-"""The most texts that order makes."""
 MEANT_OTHERWISE = frozenset(("id-range", "wrong-pipe"))
 """Kinds of findings about operands, which another pair would only do without."""
 UNBALANCED = frozenset("deadlock unmatched-wait undrained semaphore-overflow buffer-misuse".split())
-"""Kinds of findings that something is left over or missing that is written: no chain of further edges cures that."""
+"""Kinds of findings that written synchronisation does not match: something is wrong with it, not only missing."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,20 @@ def repair(observation: Observation, rehearsal: Rehearsal, effort: Effort, lenie
     search = _Search(observation, rehearsal, lenient)
     rehearsal.grant(effort.lines)
     found = search.by_one_line()
-    rehearsal.grant(effort.steps)
-    found = found or search.at_once(effort.steps)
-    is_unbalanced = any(finding.kind in UNBALANCED for finding in observation.findings)
-    found = found or (None if is_unbalanced else _in_turn(observation, rehearsal, DEEPEST))
     if found is not None and search.stands(found.text):
         return found
-    rehearsal.grant(min(COMPLETED, effort.steps))
-    return search.from_order(effort.longest) or found
+    is_unbalanced = any(finding.kind in UNBALANCED for finding in observation.findings)
+    ways = (partial(search.step_by_step, effort.steps), partial(search.from_order, effort.longest))
+    for way in reversed(ways) if is_unbalanced else ways:
+        rehearsal.grant(effort.steps)
+        other = way()
+        if other is not None and search.stands(other.text):
+            return other
+        found = found or other
+    if found is None and not is_unbalanced:
+        rehearsal.grant(effort.steps)
+        found = _in_turn(observation, rehearsal, DEEPEST)
+    return found
 
 
 class _Search:
@@ -149,10 +155,9 @@ class _Search:
                     return Repair((RepairStep(Proposal(edits), self.everything - self.remarks),), made)
         return None
 
-    def at_once(self, most: int) -> Repair | None:
-        if len(self.everything - self.remarks) > most:
-            return self._together()
-        return self._beyond((), self.everything)
+    def step_by_step(self, most: int) -> Repair | None:
+        """A proposal for the gravest finding that is left, again and again."""
+        return self._beyond((), self.everything) if len(self.everything - self.remarks) <= most else None
 
     def _beyond(self, steps: tuple[RepairStep, ...], left: frozenset[Identity]) -> Repair | None:
         """These steps, and those that are still missing; None where they lead nowhere."""
@@ -169,17 +174,6 @@ class _Search:
                 if found is not None:
                     return found
         return None
-
-    def _together(self) -> Repair | None:
-        """More findings than trials: the first proposals of all, tried at once."""
-        steps: list[RepairStep] = []
-        for each in self._in_order(self.everything):
-            proposal = next(iter(self.proposals.propose(self.numbers[each], _taken(steps))), None)
-            if proposal is None:
-                return None
-            steps.append(RepairStep(proposal, frozenset({each})))
-        now = self._left(_edits(steps), in_order=True)
-        return self._whole(tuple(steps)) if now is not None and now <= self.remarks else None
 
     def _whole(self, steps: tuple[RepairStep, ...]) -> Repair | None:
         text = edited(self.text, _edits(steps)).text
