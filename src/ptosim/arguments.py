@@ -285,7 +285,7 @@ def scalar(index: int, parameter: Parameter, value: Any) -> int:
             nearest = np.array(_float(index, parameter, value), dtype_of(kind))
         return int(nearest.view(f"u{kind.bytes}"))
     try:
-        number = operator.index(value)
+        number = int(value) if isinstance(value, np.bool_) else operator.index(value)
     except TypeError:
         raise unfit(index, parameter, f"expected an integer, not {type(value).__name__}") from None
     low, high = -(1 << (kind.bits - 1)), (1 << kind.bits) - 1

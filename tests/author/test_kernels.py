@@ -408,3 +408,23 @@ def test_a_repair_in_a_helper_that_is_called_once_is_an_edit():
     report = ptosim.check(once, np.zeros(64, "f4"))
     assert report.findings[0].hint.endswith('add pto.mem_bar("VST_VLD")')
     assert '+        pto.mem_bar("VST_VLD")' in report.fix().diff
+
+
+@pto.jit(mode="explicit", kernel_kind="vector")
+def takes_scalars(out: pto.ptr(pto.f32, "gm"), b: pto.i1, u: pto.ui8, h: pto.f16, i: pto.index):
+    if b:
+        scalar.store(scalar.cast(h, pto.f32), out, i)
+    if u > 3:
+        scalar.store(1.0, out)
+
+
+def test_scalars_are_pythons_or_numpys_and_arguments_may_be_named():
+    for values in ((True, 200, 1.5, 2), (np.bool_(True), np.uint8(200), np.float16(1.5), np.int64(2))):
+        out = np.zeros(3, "f4")
+        takes_scalars[1](out, *values)
+        assert out.tolist() == [1, 0, 1.5]
+    named = dict(zip("buhi", values, strict=True))
+    takes_scalars[1](out, **named)
+    takes_scalars(out=out, grid=1, **named)
+    with pytest.raises(TypeError, match="a launch has no option 'v'"):
+        takes_scalars[1](out, **named, v=1)
