@@ -41,7 +41,7 @@ from ptosim.cpp.launch_text import LaunchText, is_one_kind, launch_text
 from ptosim.cpp.module_text import KernelParameter, handing_over
 from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
-from ptosim.diagnostics import PTOError, Source, error
+from ptosim.diagnostics import Diagnostic, PTOError, Source, error
 from ptosim.kernel_launch import RecordedLaunch
 from ptosim.language.load import TARGETS
 from ptosim.language.text.print_format import show
@@ -159,7 +159,18 @@ class CppModule:
         with suppress(PTOError):  # another kernel may be wrong, or launched by a name that several have
             if len(together) > 1 or launches(self.build.text):
                 return self._found(self._compiled(together, half, expression, True), half, expression)
-        return self._found(self._compiled([expression], half, expression, False), half, expression)
+        try:
+            return self._found(self._compiled([expression], half, expression, False), half, expression)
+        except PTOError as problem:
+            raise PTOError(*(self._placed(each, expression) for each in problem.diagnostics)) from None
+
+    def _placed(self, problem: Diagnostic, expression: str) -> Diagnostic:
+        """A message of the compiler on a kernel itself, such as on its parameters, at the line that declares it."""
+        text, name = self.build.text, re.sub(r".*::", "", expression.partition("<")[0]).strip()
+        found = re.search(rf"\b{re.escape(name)}\s*\(", without_comments(text))
+        if problem.location is not None or problem.kind != "syntax" or found is None:
+            return problem
+        return replace(problem, location=Source(self.build.shown, text).location(found.start(), len(name)))
 
     def _found(self, program: RecordingProgram, half: str, expression: str) -> tuple[RecordingProgram, int]:
         self._programs[half].append(program)

@@ -43,6 +43,7 @@ CASES = [
     ("PTO_ASSERT(n == 4);", "trap", "the assertion n == 4 does not hold"),
     ("set_flag(PIPE_V, PIPE_MTE3, (event_t)(n + 20));", "id-range", "event 23 does not exist"),
     ("helper(in);", "invalid", "was never assigned an address"),
+    ("pipe_barrier((pipe_t)40);", "invalid", "pipe_barrier names a pipe that does not exist"),
 ]
 
 
@@ -112,6 +113,43 @@ def test_a_name_that_a_macro_makes_is_an_expression(tmp_path: Path) -> None:
     kernel_text = "template <typename T> __global__ AICORE void JOINED(run, one)(__gm__ T *a) {}"
     text = f"{HEAD}#define JOINED(a, b) a##_##b\n{kernel_text}\n"
     kernel(tmp_path, text, "JOINED(run, one)<float>")(np.zeros(4, "f4"))
+
+
+def test_a_tile_is_not_used_when_its_fifo_has_ended(tmp_path: Path) -> None:
+    text = f"""{HEAD}{SHAPES}
+__global__ AICORE void k(__gm__ float *out)
+{{
+    V x;
+    {{
+        using Pipe = TPipe<0, Direction::DIR_C2V, 4096, 2>;
+        Pipe pipe((__gm__ void *)nullptr, 0, 0);
+#ifdef __DAV_VEC__
+        TPOP<Pipe, V, TileSplitAxis::TILE_NO_SPLIT>(pipe, x);
+        TFREE<Pipe, TileSplitAxis::TILE_NO_SPLIT>(pipe);
+#endif
+    }}
+#ifdef __DAV_VEC__
+    TADDS(x, x, 1.0f);
+#endif
+}}
+"""
+    with pytest.raises(ptosim.PTOError, match="popped from a FIFO that has ended") as problem:
+        kernel(tmp_path, text)(np.zeros(4, "f4"))
+    location = problem.value.diagnostics[0].location
+    assert location is not None and "TADDS" in text.split("\n")[location.line - 1]
+
+
+@pytest.mark.parametrize("parameter", ["Config c", "int &c"])
+def test_parameters_that_no_launch_can_give_are_said_where_the_kernel_is_declared(
+    tmp_path: Path, parameter: str
+) -> None:
+    with pytest.raises(ptosim.PTOError, match="launches kernels with pointers and numbers") as problem:
+        kernel(
+            tmp_path,
+            f"{HEAD}struct Config {{ int a; }};\n__global__ AICORE void k(__gm__ float *a, {parameter}) {{}}\n",
+        )
+    location = problem.value.diagnostics[0].location
+    assert location is not None and (location.line, location.column) == (4, 24)
 
 
 def test_an_unknown_header_is_named(tmp_path: Path) -> None:

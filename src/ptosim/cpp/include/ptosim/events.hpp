@@ -6,11 +6,18 @@ namespace ptosim {
 
 constexpr const char *pipe_names[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "ALL", "MTE4", "MTE5", "V2", "FIX"};
 
+inline const char *name_of(void *frame, const char *word, pipe_t pipe)
+{
+    if (pipe < 0 || pipe > 10)
+        fail(frame, "invalid", "%s names a pipe that does not exist", word);
+    return pipe_names[pipe];
+}
+
 template <int Tag> inline int64_t flagged(void *frame, const char *word, pipe_t source, pipe_t destination, int64_t id)
 {
     static const char *known[2][16][16];
-    if (source < 0 || source > 10 || destination < 0 || destination > 10)
-        fail(frame, "invalid", "%s names a pipe that does not exist", word);
+    name_of(frame, word, source);
+    name_of(frame, word, destination);
     const char *&text = known[word[0] == 'w'][source][destination];
     if (text == nullptr)
         text = kept("%s %s %s", word, pipe_names[source], pipe_names[destination]);
@@ -31,26 +38,26 @@ PTOSIM_CALLED inline void wait_flag(pipe_t source, pipe_t destination, int id)
 }
 PTOSIM_CALLED inline void pipe_barrier(pipe_t pipe)
 {
-    ptosim::record(PTOSIM_FRAME, ptosim::kept("pto.barrier <PIPE_%s>", ptosim::pipe_names[pipe]));
+    ptosim::record(PTOSIM_FRAME, ptosim::kept("pto.barrier <PIPE_%s>", ptosim::name_of(PTOSIM_FRAME, "pipe_barrier", pipe)));
 }
 PTOSIM_CALLED inline void get_buf(pipe_t pipe, int id, int mode = 0)
 {
-    ptosim::record(PTOSIM_FRAME, ptosim::kept("get_buf %s %d", ptosim::pipe_names[pipe], mode), ptosim::Index{id});
+    ptosim::record(PTOSIM_FRAME, ptosim::kept("get_buf %s %d", ptosim::name_of(PTOSIM_FRAME, "get_buf", pipe), mode), ptosim::Index{id});
 }
 PTOSIM_CALLED inline void rls_buf(pipe_t pipe, int id, int mode = 0)
 {
-    ptosim::record(PTOSIM_FRAME, ptosim::kept("rls_buf %s %d", ptosim::pipe_names[pipe], mode), ptosim::Index{id});
+    ptosim::record(PTOSIM_FRAME, ptosim::kept("rls_buf %s %d", ptosim::name_of(PTOSIM_FRAME, "rls_buf", pipe), mode), ptosim::Index{id});
 }
 
 // --- between cores ---------------------------------------------------------------------------------------------------
 
 PTOSIM_CALLED inline void set_intra_block(pipe_t pipe, int id)
 {
-    ptosim::record(PTOSIM_FRAME, ptosim::kept("intra set_intra_block %s", ptosim::pipe_names[pipe]), ptosim::Index{id});
+    ptosim::record(PTOSIM_FRAME, ptosim::kept("intra set_intra_block %s", ptosim::name_of(PTOSIM_FRAME, "set_intra_block", pipe)), ptosim::Index{id});
 }
 PTOSIM_CALLED inline void wait_intra_block(pipe_t pipe, int id)
 {
-    ptosim::record(PTOSIM_FRAME, ptosim::kept("intra wait_intra_block %s", ptosim::pipe_names[pipe]), ptosim::Index{id});
+    ptosim::record(PTOSIM_FRAME, ptosim::kept("intra wait_intra_block %s", ptosim::name_of(PTOSIM_FRAME, "wait_intra_block", pipe)), ptosim::Index{id});
 }
 // A message as ffts_cross_core_sync takes it: 1 in bit 0, the mode in bits 4-5, the flag in bits 8-11.
 #define PTOSIM_FFTS_MESSAGE(mode, flag) ((uint64_t)(0x1 | (((mode) & 0x3) << 4) | (((flag) & 0xf) << 8)))
@@ -63,7 +70,7 @@ inline uint16_t getFFTSMsg(uint16_t mode, uint16_t flag, uint16_t base = 0x1)
 }  // namespace pto
 PTOSIM_CALLED inline void ffts_cross_core_sync(pipe_t pipe, uint64_t message)
 {
-    ptosim::record(PTOSIM_FRAME, ptosim::kept("cross set %s %d", ptosim::pipe_names[pipe], static_cast<int>((message >> 4) & 3)),
+    ptosim::record(PTOSIM_FRAME, ptosim::kept("cross set %s %d", ptosim::name_of(PTOSIM_FRAME, "ffts_cross_core_sync", pipe), static_cast<int>((message >> 4) & 3)),
                    ptosim::Index{static_cast<int64_t>((message >> 8) & 15)});
 }
 PTOSIM_CALLED inline void wait_flag_dev(int id)
@@ -72,7 +79,7 @@ PTOSIM_CALLED inline void wait_flag_dev(int id)
 }
 PTOSIM_CALLED inline void wait_flag_dev(pipe_t pipe, int id)
 {
-    ptosim::record(PTOSIM_FRAME, ptosim::kept("cross wait %s 2", ptosim::pipe_names[pipe]), ptosim::Index{id});
+    ptosim::record(PTOSIM_FRAME, ptosim::kept("cross wait %s 2", ptosim::name_of(PTOSIM_FRAME, "wait_flag_dev", pipe)), ptosim::Index{id});
 }
 inline void set_ffts_base_addr(uint64_t) {}
 inline void set_cross_core_sync_base(uint64_t) {}

@@ -43,6 +43,18 @@ struct TPipe {
     static constexpr uint32_t ptosim_slots = ptosim_in_gm ? LocalSlotNum : SlotNum;
     uint32_t ptosim_buffer;
     int64_t ptosim_popped = 0;
+    bool *ptosim_ended = new bool(false);  // stays behind for the tiles that were popped
+    bool ptosim_is_copy = false;
+
+    TPipe(const TPipe &other)
+        : ptosim_buffer(other.ptosim_buffer), ptosim_popped(other.ptosim_popped), ptosim_ended(other.ptosim_ended), ptosim_is_copy(true)
+    {
+    }
+    ~TPipe()
+    {
+        if (!ptosim_is_copy)
+            *ptosim_ended = true;
+    }
 
     template <typename T> PTOSIM_CALLED TPipe(T *gm_slots, uint32_t c2v_buffer, uint32_t v2c_buffer)
     {
@@ -82,6 +94,7 @@ PTOSIM_CALLED std::enable_if_t<ptosim::is_pipe<P>, Events<E...>> TPOP(P &pipe, T
     void *frame = PTOSIM_FRAME;
     ptosim::await(frame, e...);
     tile.ptosim_address = pipe.ptosim_buffer + (pipe.ptosim_popped++ % P::ptosim_slots) * ptosim_slot_bytes(pipe);
+    tile.ptosim_ended = pipe.ptosim_ended;
     const char *from = T::Loc == TileType::Vec ? "aic" : "aiv";
     if constexpr (T::ValidRow == -1 || T::ValidCol == -1)
         return {ptosim::record(frame, ptosim::kept("%%r = pto.tpop_from_%s($1, $2) {id = %d, split = %d} -> #0", from, P::ptosim_id, static_cast<int>(Split)), tile,

@@ -45,6 +45,7 @@ template <typename T> void assign(void *frame, T &tile, int64_t address)
              locations[static_cast<int>(T::Loc)], static_cast<long long>(alignment));
 #ifndef __PTO_AUTO__
     tile.ptosim_address = address;
+    tile.ptosim_ended = nullptr;
 #else
     (void)tile;
 #endif
@@ -79,6 +80,7 @@ template <typename D, typename S, typename... E> PTOSIM_CALLED Events<E...> TRES
     ptosim::await(frame, e...);
     static_assert(D::Loc == S::Loc, "TRESHAPE keeps the memory of a tile");
     d.ptosim_address = s.ptosim_address;
+    d.ptosim_ended = s.ptosim_ended;
     return {};
 }
 template <typename D, typename S, typename... E>
@@ -91,6 +93,7 @@ PTOSIM_CALLED Events<E...> TSUBVIEW(D &d, S &s, uint16_t row, uint16_t col, E &&
     static_assert(!ptosim::is_tile<D>, "TSUBVIEW in auto mode is not supported by ptosim yet");
 #endif
     d.ptosim_address = s.ptosim_address + ptosim::byte_offset<S>(row, col);
+    d.ptosim_ended = s.ptosim_ended;
     return {};
 }
 template <typename T> uint64_t GetScaleAddr(T *data) { return reinterpret_cast<uint64_t>(data) / 16; }

@@ -96,6 +96,8 @@ struct Tile : ptosim::ValidRows<ValidRow_>, ptosim::ValidCols<ValidCol_> {
     int64_t ptosim_address = ptosim::UNASSIGNED;
 #endif
 
+    const bool *ptosim_ended = nullptr;  // of the FIFO that it was popped from
+
     Tile()
     {
         this->ptosim_rows(Rows_);
@@ -159,6 +161,8 @@ struct Tile : ptosim::ValidRows<ValidRow_>, ptosim::ValidCols<ValidCol_> {
         if (ptosim_address == ptosim::UNASSIGNED)
             ptosim::fail(frame, "invalid", "a tile of %d x %d (%s) was never assigned an address; add TASSIGN(tile, address) before its first use",
                          Rows_, Cols_, ptosim::locations[static_cast<int>(Loc_)]);
+        if (ptosim_ended != nullptr && *ptosim_ended)
+            ptosim::fail(frame, "invalid", "a tile of %d x %d was popped from a FIFO that has ended; use it while its TPipe is there", Rows_, Cols_);
         if (ptosim_address >= 0 && ptosim_address + ptosim_bytes > ptosim::capacities[static_cast<int>(Loc_)] && Loc_ != TileType::Ctrl)
             ptosim::fail(frame, "out-of-bounds", "a tile of %lld bytes at 0x%llx ends beyond the %lld bytes of %s", static_cast<long long>(ptosim_bytes),
                          static_cast<unsigned long long>(ptosim_address),
