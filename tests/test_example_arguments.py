@@ -109,6 +109,12 @@ def test_a_kernel_with_a_context_runs_on_as_many_ranks_as_it_needs() -> None:
     assert "each:zeros:3x4096" in three.output and three.output.endswith(" --ranks 3\n") and not three.exit_code
 
 
+def test_from_python_a_context_is_no_array() -> None:
+    kernel = ptosim.load(EXAMPLES / "ranks" / "ring_put.pto").kernel()
+    with pytest.raises(ptosim.PTOError, match="is the context of a window, for several ranks"):
+        kernel.example_arguments()
+
+
 def test_words_of_ranks_stand_beside_made_up_ones() -> None:
     """The window is given, its context is made up, and a scalar is said to be the rank."""
     path = str(EXAMPLES / "ranks" / "ring_put.pto")

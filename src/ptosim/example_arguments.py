@@ -149,12 +149,19 @@ class _Search:
         parameter = self.signature[position]
         if parameter.is_pointer and not parameter.type.endswith(", gm>"):
             raise self._impossible(position, "a kernel can only be launched with pointers to gm")
+        if self.ranks is None and position in self.trials.parameters.contexts:
+            hint = (
+                "'ptosim check FILE' launches it on ranks; from Python 'ptosim.launch' does, with 'ptosim.context(N)'"
+            )
+            raise error("argument", f"{self._said(position)} is the context of a window, for several ranks", hint=hint)
         if not parameter.is_pointer and parameter.element.kind not in ("signed", "unsigned", "float"):
             raise self._impossible(position, "a kernel can only be launched with pointers and scalars")
 
     def _impossible(self, position: int, reason: str) -> PTOError:
-        parameter = self.signature[position]
-        return error("argument", f"nothing can be made up for {parameter.name}: {parameter.type}: {reason}")
+        return error("argument", f"nothing can be made up for {self._said(position)}: {reason}")
+
+    def _said(self, position: int) -> str:
+        return f"{self.signature[position].name}: {self.signature[position].type}"
 
     # --- candidates ---------------------------------------------------------------------------------------------------
 

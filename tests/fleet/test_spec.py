@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ptosim
-from ptosim.fleet.case import seeded
+from ptosim.fleet.case import Case, seeded
 from ptosim.fleet.spec import read_spec
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -110,6 +110,11 @@ def test_what_only_the_files_show(folder: Path, before: str, after: str, message
         text = text.replace("grid = [1, 4]\n", "")
     with pytest.raises(ptosim.PTOError, match="(?s)" + message.replace("*", r"\*")):
         list(read_spec(written(folder, text)).cases())
+
+
+def test_without_words_the_command_has_none() -> None:
+    assert Case("a.pto", "").repeat() == "ptosim check a.pto"
+    assert Case("a.pto", "", words=("auto", "8")).repeat(("rand:8", "8")) == "ptosim check a.pto rand:8 8"
 
 
 def test_words_get_a_seed_where_they_have_none() -> None:

@@ -84,7 +84,8 @@ class Case:
         """The command line that does the same."""
         parts = ["ptosim", self.what, self.kernel]
         if self.what != "prove" or self.is_recorded:
-            parts += self.words if words is None else words
+            said = self.words if words is None else words
+            parts += [] if said == (AUTO,) else said
         for define in self.defines:
             parts += ["-D", define]
         options = {"--grid": self.grid if self.grid != 1 else None, "--kernel": self.name, "--target": self.target}
