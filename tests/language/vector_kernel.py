@@ -35,7 +35,6 @@ def register(name: str) -> str:
     return f"!pto.vreg<{ELEMENTS[name].lanes}x{_element(name)}>"
 
 
-LOW_PRECISION = "f8E4M3FN f8E5M2 f8E8M0 hif8 f4E1M2x2 f4E2M1x2 hif8x2 bf16x2".split()
 _MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
 
 
