@@ -81,6 +81,13 @@ def test_without_a_place_a_finding_stands_in_the_text(form: str, tmp_path: Path)
     assert [other.role for other in finding.related] == ["MTE2 writes here"]
 
 
+@pytest.mark.parametrize("place", ["-1:5", "true:5", "5:-5", "5:true"])
+def test_lines_and_columns_are_natural_numbers(place: str):
+    with pytest.raises(PTOError) as raised:
+        ptosim.load(text(store=f'loc("k.py":{place})'))
+    assert raised.value.diagnostics[0].kind == "syntax"
+
+
 @pytest.mark.parametrize("alias", ["before", "after"])
 def test_aliases_stand_before_or_after_their_use(alias: str, tmp_path: Path):
     lines = '#loc1 = loc("k.py":5:5)\n#loc = loc(callsite(#loc1 at "k.py":7:1))\n'
