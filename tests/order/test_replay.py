@@ -96,3 +96,34 @@ def test_a_replay_finds_what_a_check_finds(name: str):
         _, _, n, m = launch.scalars
         assert n is not None and m is not None
         assert {each.kind for each in replayer.replay(launch).shown if each.certain} == kinds(subject, n, m)
+
+
+MOVED = [
+    "%beside = pto.addptr %ub, %c64 : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>",
+    "pto.vecscope {",
+    '%all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>',
+    "%v = pto.vlds %ub[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>",
+    "pto.vsts %v, %beside[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>",
+    "}",
+]
+OVERTAKEN = [LOAD, ALL, *MOVED, LOAD, ALL]
+"""A copy may overwrite what V still loads and puts beside it."""
+SHOWN = STORE.replace("%ub,", "%beside,")
+ONCE_MORE = [line.replace("%beside", "%far").replace("%ub[", "%beside[").replace("%ub,", "%beside,") for line in MOVED]
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_used"),
+    [
+        ([], False),
+        ([LOAD.replace("%ub,", "%beside,"), ALL, SHOWN], False),  # overwritten before anything has seen it
+        ([SHOWN], True),
+        ([*ONCE_MORE, LOAD.replace("%ub,", "%beside,"), ALL, SHOWN], False),
+        ([*ONCE_MORE, ALL, STORE.replace("%ub,", "%far,")], True),  # through another load and store
+    ],
+)
+def test_a_load_that_nothing_uses_is_no_counterexample(rest: list[str], is_used: bool):
+    subject = kernel(*OVERTAKEN, *rest, ALL)
+    assert kinds(subject, 1, 1) == ({"race"} if is_used else set())
+    proof = ptosim.prove(subject)
+    assert [each.kind for each in proof.findings] == (["race"] if is_used else []) and not proof.proven
