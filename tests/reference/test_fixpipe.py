@@ -388,14 +388,6 @@ def test_an_integer_keeps_its_bits_whatever_its_sign(dest: str, kind: str | None
     np.testing.assert_array_equal(y, [5, -6, 7])
 
 
-def test_a_cube_kernel_has_no_ub() -> None:
-    text = Text(x=pointer_type("f32", "gm"))
-    pointers = [text.pointer(0, "f32", "l0c"), text.pointer(0, "f32", "ub"), *text.integers(16, 16, 16, 16)]
-    types = [pointer_type("f32", "l0c"), pointer_type("f32", "ub"), *["i64"] * 5]
-    text.op("mte_l0c_ub", pointers, types, f", dst_mode({text.number(0)})")
-    assert kind_of(text, np.zeros(1, np.float32)) == "unsupported"
-
-
 def test_too_many_accumulators() -> None:
     text = Text(x=pointer_type("f32", "gm"))
     text.store("%x", "f32", 4096, 64, 64)
