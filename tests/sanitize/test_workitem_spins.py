@@ -78,8 +78,10 @@ def test_a_chain_orders_and_without_its_fence_there_is_a_race(waits: str, grid: 
     report = ptosim.check(ptosim.load(broken).kernel(), *arrays(), grid=grid)
     (race,) = (found for found in report.findings if found.severity == "error")
     lines = broken.splitlines()
-    named = {lines[race.line - 1].split()[0], *(lines[each.line - 1].split()[0] for each in race.related)}
+    named = {lines[(place.line or 0) - 1].split()[0] for place in (race, *race.related)}
     assert fence and race.kind == "race" and {"%p", "pto.store"} <= named
+    assert "pto.threadfence" in (race.hint or "")
+    assert report.fix().verified
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])

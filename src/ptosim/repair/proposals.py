@@ -37,7 +37,7 @@ from ptosim.repair.signals import SignalRepair
 from ptosim.repair.trials import ORDER
 from ptosim.repair.whole_core_signals import WholeCoreSignals
 from ptosim.repair.workitem_atomics import atomics
-from ptosim.repair.workitem_barriers import barriers
+from ptosim.repair.workitem_barriers import barriers, fences
 from ptosim.repair.written import EVENTS, WrittenSync, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.observation import Observation
@@ -83,6 +83,7 @@ class Proposals:
         found = self.observation.found[number]
         if isinstance(found, Conflict):
             if found.kind == "race":
+                yield from fences(self.program, found)
                 yield from self._halves(self._too_early(found))
             for each in product(*(list(self._of_conflict(one, taken)) for one in (found, *found.also))):
                 yield each[0] if len(each) == 1 else _joined(each)

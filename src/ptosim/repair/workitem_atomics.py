@@ -54,19 +54,21 @@ def atomics(program: WrittenProgram, found: Diagnostic) -> Iterator[Proposal]:
 
 def _update(op: Operation) -> Update | None:
     """The update that a load or a store belongs to, where nothing else uses the values between."""
+    store: Operation | None = op
     if isinstance(op, ElementLoad):
-        following = _only_use(op.results[0])
-        op = _only_use(following.results[0]) if following is not None and following.name in UPDATES else op
-    if not isinstance(op, ElementStore):
+        following = _only_use(op.result)
+        store = _only_use(following.results[0]) if following is not None and following.name in UPDATES else None
+    if not isinstance(store, ElementStore):
         return None
-    compute = op.value.owner
-    if not isinstance(compute, Operation) or compute.name not in UPDATES or _only_use(op.value) is not op:
+    compute = store.value.owner
+    if not isinstance(compute, Operation) or compute.name not in UPDATES or _only_use(store.value) is not store:
         return None
     for position, operand in enumerate(compute.operands):
         load = operand.owner
-        is_same = isinstance(load, ElementLoad) and (load.pointer, load.offset) == (op.pointer, op.offset)
-        if is_same and _only_use(operand) is compute and (position == 0 or "sub" not in compute.name):
-            return Update(load, compute, op)
+        if not isinstance(load, ElementLoad) or (load.pointer, load.offset) != (store.pointer, store.offset):
+            continue
+        if _only_use(operand) is compute and (position == 0 or "sub" not in compute.name):
+            return Update(load, compute, store)
     return None
 
 

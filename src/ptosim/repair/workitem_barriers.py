@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.language.simt.simt import SectionSimt, SyncThreads, ThreadFenceBlock
+from ptosim.language.simt.simt import SectionSimt, SyncThreads, ThreadFence, ThreadFenceBlock
 from ptosim.language.simt.simt_atomic import AtomicOperation
 from ptosim.language.structure.control import For, While
 from ptosim.repair.proposal import Proposal
+from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.program import WrittenProgram, ancestors
 
 
@@ -31,6 +32,15 @@ def barriers(program: WrittenProgram, found: Diagnostic) -> Iterator[Proposal]:
         end = loop.regions[-1].block.last_op
         if end is not None:
             yield Proposal((program.before(end, SyncThreads.name),))
+
+
+def fences(program: WrittenProgram, found: Conflict) -> Iterator[Proposal]:
+    """For a race between workitems of two blocks: a fence before the atomic by which one hands over to the other."""
+    for party in (found.first, found.second):
+        op = program.operation(party.site.location) if party is not None and found.launch is not None else None
+        if op is not None:
+            for atomic in _atomics_behind(op):
+                yield Proposal((program.before(atomic, ThreadFence.name),))
 
 
 def _atomics_behind(op: Operation) -> Iterator[Operation]:

@@ -146,6 +146,7 @@ class ElementStore(PTOOperation):
     form = "$value, $pointer[$offset:index]"
     value = Operand()
     pointer = Operand()
+    offset = Operand()
 
     @classmethod
     def parse_signature(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
