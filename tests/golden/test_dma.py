@@ -424,7 +424,7 @@ def test_rows_beyond_the_last_address_are_outside() -> None:
       : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
     pto.barrier <PIPE_ALL>"""
     kernel = ptosim.load(module(body, "%x: !pto.ptr<f32, gm>")).kernel()
-    said = f"writes bytes {first} to {first + 95} of ub, which has 262144 bytes: the first byte outside is {first}"
+    said = "writes bytes far behind the end of ub, which has 262144 bytes"
     for engine in ("reference", "native"):
         with pytest.raises(ptosim.PTOError, match=said):
             kernel(np.ones(64, "f4"), engine=engine)
