@@ -124,3 +124,27 @@ def test_exit_codes(tmp_path: Path, lines: list[str], code: int, strict: int):
     assert CliRunner().invoke(main, ["prove", str(path)]).exit_code == code
     assert CliRunner().invoke(main, ["prove", str(path), "--strict"]).exit_code == strict
     assert ptosim.load(path)
+
+
+def test_an_id_that_is_turned_over_through_a_nest_of_loops_is_named():
+    """In the inner loop it comes in turns, that begin with another one in each iteration of the outer loop."""
+    text = """module attributes {pto.target_arch = "a5"} {
+      func.func @k(%n: index, %m: index) attributes {pto.kernel} {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %last = scf.for %i = %c0 to %n step %c1 iter_args(%first = %c0) -> (index) {
+          %next = scf.for %j = %c0 to %m step %c1 iter_args(%id = %first) -> (index) {
+            pto.set_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %id]
+            pto.wait_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %id]
+            pto.barrier #pto.pipe<PIPE_ALL>
+            %other = arith.subi %c1, %id : index
+            scf.yield %other : index
+          }
+          scf.yield %next : index
+        }
+        return
+      }
+    }"""
+    proof = ptosim.prove(ptosim.load(text).kernel())
+    assert not proof.findings
+    assert proof.proven or "cannot follow the flag id %id" in str(proof)

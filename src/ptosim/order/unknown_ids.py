@@ -18,7 +18,7 @@ from ptosim.language.structure.function import Function
 from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.tile_local import LocalArrayGet
 from ptosim.order.model import Flag, GetBuffer, Id, Node, OrderProgram, ReleaseBuffer
-from ptosim.order.number import LONGEST_PERIOD, Linear, Number, key_of, periodic
+from ptosim.order.number import LONGEST_PERIOD, Linear, Number, Periodic, key_of, periodic
 
 EXISTING = "ids that only the run knows are ids of the machine"
 _NAMED = "value "
@@ -28,7 +28,9 @@ _DIVISIONS = frozenset(f"arith.{name}" for name in ("divsi", "divui", "floordivs
 def id_of(number: Number) -> Id:
     """A number, one in turn, or the name of a value that only the run knows. The index of a loop that runs a few times
     takes its values in turn."""
-    if not isinstance(number, Linear):
+    if isinstance(number, Periodic):  # in a loop around its own it may have others in turn
+        return number if all(isinstance(each, int) for each in number.values) else None
+    if isinstance(number, int):
         return number
     (index, factor), *others = number.terms.items()
     if not others and index.loop is not None and index.high is not None and index.high < LONGEST_PERIOD:
