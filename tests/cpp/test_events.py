@@ -71,6 +71,7 @@ def test_events_order_and_the_kernel_checks_clean(tmp_path: Path, name: str) -> 
         ("synced", "TSYNC(g0, g1)", "TSYNC(g0)", "race", "TADD(z, x, y);", "g1.Wait();"),
         ("synced", "    g2.Wait();", "", "race", "TSTORE(go, z);", "g2.Wait();"),
         ("seeds", ", f2);", ");", "race", "TSTORE(go, z);", "wait_flag(PIPE_V, PIPE_MTE3"),
+        ("seeds", ", f1);", ");", "race", "RecordEvent f2", "TSYNC(f1);"),
     ],
 )
 def test_a_missing_event_is_one_error_at_the_consumer(
@@ -122,3 +123,36 @@ __global__ AICORE void rows(__gm__ float *out, __gm__ float *in, int n)
     assert finding.hint == f"before line {finding.line} add {missing}"
     fixed = report.fix()
     assert fixed.verified and f"+        {missing}" in fixed.diff
+
+
+PRIMED = f"""{HEAD}{SHAPES}
+__global__ AICORE void k(__gm__ float *out, __gm__ float *in)
+{{
+    V x, y;
+    TASSIGN(x, 0);
+    TASSIGN(y, 0x4000);
+    set_flag(PIPE_V, PIPE_MTE2, EVENT_ID0);
+    set_flag(PIPE_V, PIPE_MTE2, EVENT_ID1);
+    for (int i = 0; i < 4; i++) {{
+        G gi(in + i * 1024);
+        V &tile = i % 2 ? y : x;
+        wait_flag(PIPE_V, PIPE_MTE2, (event_t)(i % 2));
+        TLOAD(tile, gi);
+        set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+        wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+        TADDS(tile, tile, 1.0f);
+        set_flag(PIPE_V, PIPE_MTE2, (event_t)(i % 2));
+    }}
+    wait_flag(PIPE_V, PIPE_MTE2, EVENT_ID0);
+    wait_flag(PIPE_V, PIPE_MTE2, EVENT_ID1);
+}}
+"""
+
+
+def test_a_missing_prime_is_hinted_where_other_flags_are_set_too_early(tmp_path: Path) -> None:
+    given = np.zeros((16, 64), "f4"), np.ones((64, 64), "f4")
+    assert {finding.kind for finding in ptosim.check(kernel(tmp_path, PRIMED), *given).findings} == {"double-set"}
+    text = PRIMED.replace("    set_flag(PIPE_V, PIPE_MTE2, EVENT_ID1);\n", "", 1)
+    (finding,) = ptosim.check(kernel(tmp_path, text), *given).errors
+    assert finding.kind == "deadlock" and finding.hint is not None
+    assert "add set_flag(PIPE_V, PIPE_MTE2, EVENT_ID1);" in finding.hint

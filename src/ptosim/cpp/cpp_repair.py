@@ -21,6 +21,7 @@ MOST_TRIALS = 12
 ORDER = frozenset({"race", "deadlock", "unmatched-wait", "double-set", "undrained", "semaphore-overflow"})
 _FLAG = re.compile(r"\b(set|wait)_flag\s*\(\s*PIPE_(\w+)\s*,\s*PIPE_(\w+)\s*,\s*([^;]+?)\s*\)\s*;")
 _EVENT = re.compile(r"\bEvent\s*<[^;>]*>\s*(\w+(?:\s*,\s*\w+)*)")
+_TAG = re.compile(r"\bRecordEvent\s+(\w+)\s*=")
 _IDS = 8
 
 
@@ -112,18 +113,28 @@ class _State:
         self._tried: set[tuple[Insertion, ...]] = set()
 
     def repaired(self, finding: Diagnostic) -> tuple[Insertion, ...] | None:
-        """The first edits of those proposed that remove a finding and add none."""
+        """The first edits of those proposed that remove a finding and add none. A run that a deadlock cut short has not
+        come to flags that are set again too early: where no edit does without, those with the fewest of them."""
+        second: tuple[frozenset[Fault], tuple[Insertion, ...]] | None = None
         for edits in proposals(finding, self.source, self.works):
             if edits in self._tried or self._left <= 0:
                 continue
             self._tried.add(edits)
             self._left -= 1
             found = self._trial(_applied(self.source, [*self.insertions, *edits]))
-            if found is not None and found < self.faults and _fault(finding) not in found:
-                self.faults = found
-                self.insertions += edits
-                return edits
-        return None
+            if found is None or _fault(finding) in found:
+                continue
+            if found < self.faults:
+                return self._taken(found, edits)
+            known = frozenset(each for each in found if each[0] != "double-set")
+            if finding.kind == "deadlock" and known < self.faults and (second is None or len(found) < len(second[0])):
+                second = found, edits
+        return None if second is None else self._taken(*second)
+
+    def _taken(self, faults: frozenset[Fault], edits: tuple[Insertion, ...]) -> tuple[Insertion, ...]:
+        self.faults = faults
+        self.insertions += edits
+        return edits
 
     def replacements(self, edits: Sequence[Insertion]) -> tuple[Replacement, ...]:
         found = list[Replacement]()
@@ -182,6 +193,8 @@ def _for_race(finding: Diagnostic, flags: Sequence[WrittenFlag], source: Source)
     if free is not None and not any("(" in id for id in used):
         edge = f"(PIPE_{source_pipe}, PIPE_{target}, {free});"
         yield (Insertion("after", first, f"set_flag{edge}"), Insertion("before", finding.line, f"wait_flag{edge}"))
+    for name in dict.fromkeys(_TAG.findall(without_comments(source.text))):
+        yield (Insertion("before", finding.line, f"TSYNC({name});"),)
 
 
 def _events(source: Source) -> list[str]:
@@ -209,6 +222,12 @@ def _for_wait(
         ]
         if finding.kind == "deadlock":
             yield from ((Insertion("after", at, f"{set_of}{id});"),) for at, id in primes[:3])
+            own = [each for each in flags if (each.source, each.target) == (wait.source, wait.target)]
+            peers = [each.line for each in own if each.word == "set" and each.line < line]
+            counts = Counter(each.id for each in own if each.word == "wait")
+            counts.subtract(each.id for each in own if each.word == "set")
+            unprimed = [id for id, count in counts.items() if count > 0 and id != wait.id]
+            yield from ((Insertion("after", at, f"{set_of}{id});"),) for at in peers[-1:] for id in unprimed[:2])
         yield from ((Insertion("after", at, f"{set_of}{wait.id});"),) for at in ordered)
         yield (Insertion("before", line, f"{set_of}{wait.id});"),)
         yield from ((Insertion("after", at, f"{set_of}{id});"),) for at, id in primes[:3])

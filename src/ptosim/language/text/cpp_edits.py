@@ -9,6 +9,8 @@ from ptosim.diagnostics import Location, Replacement
 from ptosim.language.edits import Edit, EditWriter, OperationPlace
 
 _FLAG = re.compile(r'pto\.(set|wait)_flag(?:_dyn)?\["PIPE_(\w+)", "PIPE_(\w+)", (?:"(EVENT_ID\d+)"|(%\w+))\]')
+_COMPUTED = "id"
+"""The id of a flag that the program works out, as its other side does: a name of the recording says nothing in C++."""
 _BARRIER = re.compile(r"pto\.barrier\b.*?PIPE_(\w+)")
 _BUFFER = re.compile(r'pto\.(get|rls)_buf(?:_dyn)? "PIPE_(\w+)", (\S+?), (\d+)')
 _SIGNAL = re.compile(r"pto\.(set|wait)_intra_block <PIPE_(\w+)>, (\S+)")
@@ -18,7 +20,7 @@ _SYNC = re.compile(r"pto\.sync\.(set|wait) <PIPE_(\w+)>, (\S+)")
 def spelled(operation: str) -> str:
     """An operation of order as C++ has it; others stay as they are."""
     if found := _FLAG.match(operation):
-        id = found[4] or f"/* {found[5]} */"
+        id = found[4] or _COMPUTED
         return f"{found[1]}_flag(PIPE_{found[2]}, PIPE_{found[3]}, {id});"
     if found := _BARRIER.match(operation):
         return f"pipe_barrier(PIPE_{found[1]});"
@@ -58,6 +60,8 @@ def is_known(place: OperationPlace) -> bool:
 def _told(edit: Edit) -> str:
     text = spelled(edit.operation)
     behind = f"  // {edit.comment}" if edit.comment else ""
+    if f", {_COMPUTED});" in text:
+        behind = "  // with the id of its other side"
     if not is_known(edit.place):
         return f"at the end of the kernel add {text}{behind}"
     if edit.where == "at":
@@ -76,6 +80,8 @@ def _told(edit: Edit) -> str:
 def _replacement(edit: Edit) -> Replacement | None:
     """The line that an insertion makes; None for what C++ says otherwise than in lines."""
     if not is_known(edit.place) or edit.where == "at" or edit.moved is not None:
+        return None
+    if f", {_COMPUTED});" in spelled(edit.operation):
         return None
     shown = edit.place.shown
     if shown.source is None or shown.file != edit.place.source.name:
