@@ -1,17 +1,21 @@
 """Every kind of finding has a text, a kernel that has it and a repair that works; the page shows them."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import ptosim
 from ptosim.argument_words import value_of
+from ptosim.cli.commands import main
 from ptosim.cli.rank_words import values_of
 from ptosim.diagnostics import SEVERITY
 from ptosim.ranks.world import world_of
 from ptosim.report.explanation import listing, terminal
+from ptosim.report.python_explanation import explained_in_python
 from ptosim.sanitize.explain import Explanation, explanation, kinds
 from sanitize.document import PAGE, page
 
@@ -116,3 +120,25 @@ def test_the_page_is_up_to_date() -> None:
 def test_changes_are_lines_of_the_two_kernels() -> None:
     each = Explanation("race", "", "", "a\nb\n", "a\nc\n", (), ())
     assert each.changes == "@@ -1,2 +1,2 @@\n a\n-b\n+c"
+
+
+IN_PYTHON = [kind for kind in kinds() if explained_in_python(kind).file.endswith(f".py:{kind.replace('-', '_')}")]
+
+
+def test_most_kernels_have_a_form_in_python() -> None:
+    assert {*kinds()} - {*IN_PYTHON} == {"stream-misuse", "syntax", "unsupported", "wrong-rank"}
+    shown = terminal(explained_in_python("syntax"))
+    assert "shown as text" in shown and "ptosim check syntax.pto" in shown
+
+
+@pytest.mark.parametrize("kind", IN_PYTHON)
+def test_the_kernel_in_python_has_the_finding_and_its_repair_none(kind: str, tmp_path: Path) -> None:
+    each = explained_in_python(kind)
+    file, _, name = each.file.partition(":")
+    ranks = () if each.ranks is None else ("--ranks", str(each.ranks))
+    for text, words in ((each.kernel, each.arguments), (each.repaired, each.repaired_arguments)):
+        (tmp_path / file).write_text(text)
+        found = CliRunner().invoke(main, ["check", f"{tmp_path / file}:{name}", *words, *ranks, "--json"])
+        report = json.loads(found.output)
+        kinds_found = [finding["kind"] for finding in report["findings"]]
+        assert kinds_found[:1] == ([kind] if text == each.kernel and words == each.arguments else []), found.output

@@ -39,6 +39,7 @@ from ptosim.author.values import (
     wrapped,
 )
 from ptosim.author.words import word
+from ptosim.language.micro.sync import PIPES
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.language.types import MaskType, PtrType, VregType, mask_for
@@ -261,7 +262,7 @@ def _of_tiles(kind: type[TileOperation], role: str, value: Any, what: str, bound
 
 def property_of(kind: type[PTOOperation], name: str, role: str, value: Any) -> Attribute:
     """An argument as a property."""
-    vocabulary = kind.words.get(role)
+    vocabulary = kind.words.get(role) or (PIPES if role == "pipe" else None)
     if isinstance(value, Attribute):
         return value
     if vocabulary is not None:

@@ -186,19 +186,22 @@ def plan(file: str, words: Sequence[str], grid: int, target: str | None, html: s
 
 @main.command()
 @click.argument("kind", required=False)
+@click.option("--python", "is_python", is_flag=True, help="Show the kernel in Python.")
 @reports
-def explain(kind: str | None, as_json: bool) -> Outcome:
+def explain(kind: str | None, is_python: bool, as_json: bool) -> Outcome:
     """Say what a kind of finding means.
 
     With a minimal kernel and its repair; without a KIND list them all.
     """
     from ptosim.report.explanation import listing, terminal
+    from ptosim.report.python_explanation import explained_in_python
     from ptosim.sanitize.explain import explanation, kinds
 
+    said = explained_in_python if is_python else explanation
     if not as_json:
-        click.echo(terminal(explanation(kind)) if kind else listing())
+        click.echo(terminal(said(kind)) if kind else listing())
         return Outcome()
-    return Outcome(result={"kinds": [explanation(each).to_json() for each in ([kind] if kind else kinds())]})
+    return Outcome(result={"kinds": [said(each).to_json() for each in ([kind] if kind else kinds())]})
 
 
 @main.command()

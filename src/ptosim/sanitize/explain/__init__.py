@@ -31,15 +31,12 @@ class Explanation:
     form: str = ""
     """How its kernels are told from those of other explanations of the kind."""
     between_ranks: Explanation | None = None
+    file: str = ""
+    """The kernel in commands and findings."""
 
     @property
     def severity(self) -> str:
         return SEVERITY[self.kind]
-
-    @property
-    def file(self) -> str:
-        """The name of the kernel in commands and findings."""
-        return f"{self.kind}{self.form}.pto"
 
     @property
     def changes(self) -> str:
@@ -86,6 +83,7 @@ def _made(kind: str, words: Mapping[str, Any], form: str, between_ranks: Explana
         words.get("ranks"),
         form,
         between_ranks,
+        f"{kind}{form}.pto",
     )
 
 
