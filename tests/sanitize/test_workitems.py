@@ -238,3 +238,16 @@ def test_a_proof_knows_which_bytes_workitems_access() -> None:
     unknown = FLAGS.replace("%i = arith.index_cast %t", "%f = pto.get_clock32 : i32\n%i = arith.index_cast %f")
     text = "\n".join(line for line in unknown.splitlines() if "_flag" not in line) + "\n"
     assert not ptosim.prove(ptosim.load(text).kernel()).proven
+
+
+def test_a_copy_behind_a_launch_names_the_workitem_that_wrote() -> None:
+    text = section("pto.store %t, %ub[%i] : !pto.ptr<i32, ub>, i32", OUT, "64, 1, 1")
+    copy = "pto.mte_ub_gm %from, %x, %b nburst(%one, %b, %b) : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64"
+    head = "%one = arith.constant 1 : i64\n%b = arith.constant 64 : i64\n%skipped = arith.constant 160 : i64\n"
+    head += "%from = pto.castptr %skipped : i64 -> !pto.ptr<i32, ub>\n"
+    text = text.replace("    pto.section", head + "    pto.section").replace(
+        "    pto.barrier", f"{copy}\n    pto.barrier"
+    )
+    (race,) = ptosim.check(ptosim.load(text).kernel(), np.zeros(16, "i4")).findings
+    assert race.kind == "race" and race.pipe == "MTE3"
+    assert race.workitem is not None and race.workitem.number == 40 and race.lanes == (8,)

@@ -72,6 +72,9 @@ class MemoryPlace:
     start: int | None = None
     """The first byte of the whole access, where its bytes lie in a row."""
 
+    def __len__(self) -> int:
+        return self.high - self.low
+
     def __str__(self) -> str:
         bytes = f"{self.memory}[{self.low}:{self.high}]" if self.low != self.high else self.memory
         if self.lanes is not None:

@@ -6,6 +6,7 @@ Against other entries a launch is one entry of V: the shadows of memories see to
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
@@ -109,9 +110,12 @@ class WorkitemRaces:
         """The launch behind each instruction of workitems that has accessed memory."""
         self._kept: dict[tuple[int, Site], list[WorkitemAccess]] = {}
         """Accesses to GM of cores that run at once, by the index of the core and the instruction."""
+        self._latest: dict[tuple[int, Site], deque[WorkitemAccess]] = {}
+        """The last accesses of the last launch with an instruction, likewise."""
 
     def begin(self, entry: Entry, sizes: tuple[int, int, int]) -> None:
         core = entry.core.index
+        self._latest = {key: found for key, found in self._latest.items() if key[0] != core}
         self._epochs[core] = Epoch(core, entry.site, sizes, self.clocks)
 
     def are_workitems(self, *sites: Site) -> bool:
@@ -143,23 +147,30 @@ class WorkitemRaces:
         first = conflict.first
         if first is not None and first.site in self._launched:
             conflict.launch = self._launched[first.site]
+            if (first.block, first.role) == (entry.core.block, entry.core.role):
+                conflict.workitem = self._earlier(entry.core.index, first.site, low, low + len(conflict.place))
         epoch = self._epochs.get(entry.core.index)
         latest = epoch.accesses[-1] if epoch is not None and epoch.accesses else None
         if epoch is None or latest is None or conflict.second.site is not latest.site:
             return conflict
-        high = low + conflict.place.high - conflict.place.low
-        starts = np.asarray(latest.starts)
-        hit = (starts < high) & (starts + latest.width > low)
-        if hit.any():
-            conflict.workitem = epoch.workitem(int(np.min(np.asarray(latest.workitems)[hit])))
+        if (who := _lowest(latest, low, low + len(conflict.place))) is not None:
+            conflict.workitem = epoch.workitem(who)
             conflict.launch = epoch.launch
         return conflict
+
+    def _earlier(self, core: int, site: Site, low: int, high: int) -> Workitem | None:
+        """The lowest workitem that has touched these bytes by an instruction of the last launch of a core."""
+        found = [
+            who for access in self._latest.get((core, site), ()) if (who := _lowest(access, low, high)) is not None
+        ]
+        return self._epochs[core].workitem(min(found)) if found else None
 
     def note(self, entry: Entry, access: WorkitemAccess) -> None:
         epoch = self._epochs[entry.core.index]
         self._launched[access.site] = epoch.launch
         self.clocks.note(epoch.core, access)
         epoch.accesses.append(access)
+        self._latest.setdefault((epoch.core, access.site), deque(maxlen=MOST_KEPT)).append(access)
         if self.together and access.space is GM:
             self._kept.setdefault((epoch.core, access.site), []).append(access)
 
@@ -248,6 +259,13 @@ def _related(pair: MeetingPair, workitem: Workitem, launch: Site) -> Iterator[Re
         yield Related(pair.first.site.location, f"{workitem} {_verb(pair.first.kind)} here")
     if launch.location is not None:
         yield Related(launch.location, "launched here")
+
+
+def _lowest(access: WorkitemAccess, low: int, high: int) -> int | None:
+    """The lowest workitem that touches some of these bytes."""
+    starts = np.asarray(access.starts)
+    hit = (starts < high) & (starts + access.width > low)
+    return int(np.min(np.asarray(access.workitems)[hit])) if hit.any() else None
 
 
 def _touching(access: WorkitemAccess, address: int) -> list[int]:
@@ -381,6 +399,8 @@ def _grave(kind: str, other: str, first: TouchedCells, second: TouchedCells) -> 
 
 
 MOST_CELLS, MOST_ROWS = 4096, 64
+MOST_KEPT = 2048
+"""Accesses of an instruction that are kept to name a workitem after its launch."""
 WORST, LIGHT, HINT = 3, 2, 1
 """Grades: error, warning, lint."""
 
