@@ -53,6 +53,21 @@ def test_half_a_register_is_loaded_apart() -> None:
     assert found == Counter(vecscope=1, vlds=1, vcvt=2, vexp=1, vsts=1)
 
 
+def test_lanes_stay_apart_through_two_conversions() -> None:
+    """From f32 through f16 to bytes and back: one store packs, one load spreads, nothing is interleaved."""
+    found = instructions(
+        logical_text("""%a = pto.vmi.vload %ub_f32[%c0] : P<f32> -> L<64xf32>
+%b = pto.vmi.vcvt %a {rounding = "R", saturate = "SAT"} : L<64xf32> -> L<64xf16>
+%d = pto.vmi.vcvt %b {rounding = "R", saturate = "SAT"} : L<64xf16> -> L<64xui8>
+pto.vmi.vstore %d, %ub32768_ui8[%c0] : L<64xui8>, P<ui8>
+%e = pto.vmi.vload %ub4096_ui8[%c0] : P<ui8> -> L<64xui8>
+%f = pto.vmi.vcvt %e : L<64xui8> -> L<64xui16>
+%g = pto.vmi.vcvt %f : L<64xui16> -> L<64xui32>
+pto.vmi.vstore %g, %ub36864_ui32[%c0] : L<64xui32>, P<ui32>""")
+    )
+    assert found == Counter(vecscope=1, vlds=2, vcvt=4, vsts=2)
+
+
 def test_as_many_instructions_are_loads_and_stores_where_they_can_be() -> None:
     """256 lanes of f32 are packed by four stores; taking every fourth of them apart computes more."""
     found = instructions(

@@ -71,9 +71,9 @@ def convert(step: Recipe) -> None:
 
 def source_layout(dest: LaneLayout, factor: int) -> LaneLayout:
     """The layout of narrower lanes from which wider ones come in a layout."""
-    if dest.parts % factor == 0 and dest.stride == 1 and not dest.slots:
+    if dest.parts % factor == 0:
         return LaneLayout(parts=dest.parts // factor)
-    return LaneLayout(stride=factor) if dest == CONTIGUOUS else CONTIGUOUS
+    return CONTIGUOUS if dest.slots or dest.parts > 1 else LaneLayout(stride=factor * dest.stride)
 
 
 def _widen(step: Recipe, factor: int) -> None:
@@ -82,8 +82,8 @@ def _widen(step: Recipe, factor: int) -> None:
     source = source_layout(step.layout(), factor)
     lanes, width = step.type("result").lanes, step.width("result")
     registers = step.registers("input", source)
-    if source.stride == factor:
-        step.give([converter(one, names[0]) for one in registers], CONTIGUOUS)
+    if source.stride > 1:
+        step.give([converter(one, names[0]) for one in registers], LaneLayout(stride=source.stride // factor))
         return
     parts, per = source.parts, source.registers_of_part(lanes, step.width("input"))
     layout = LaneLayout(parts=parts * factor)
@@ -100,8 +100,9 @@ def _narrow(step: Recipe, factor: int) -> None:
     """Wide lanes in place become lanes apart; parts of every `factor`-th lane become one register each."""
     names, converter = (EVEN_ODD if factor == 2 else FOUR), _Converter(step)
     wanted, lanes = step.layout(), step.type("input").lanes
-    if wanted.stride == factor:
-        found = [converter(one, names[0]) for one in step.registers("input", CONTIGUOUS)]
+    if wanted.stride % factor == 0:
+        apart = LaneLayout(stride=wanted.stride // factor)
+        found = [converter(one, names[0]) for one in step.registers("input", apart)]
         step.give(found, wanted)
         return
     parts = wanted.parts if wanted.stride == 1 and not wanted.slots else 1

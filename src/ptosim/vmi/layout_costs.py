@@ -123,12 +123,14 @@ def _convert(op: VmiOperation, layouts: Layouts) -> int:
     if after > before:
         factor = after // before
         needed = source_layout(wanted, factor)
-        natural = CONTIGUOUS if needed.stride == factor else LaneLayout(parts=needed.parts * factor)
+        apart = LaneLayout(stride=needed.stride // factor)
+        natural = apart if needed.stride > 1 else LaneLayout(parts=needed.parts * factor)
         moved = relayout_cost(source, given, needed) + relayout_cost(dest, natural, wanted)
         return moved + COMPUTED * natural.count(lanes, after)
     factor = before // after
-    if wanted.stride == factor:
-        return relayout_cost(source, given, CONTIGUOUS) + COMPUTED * CONTIGUOUS.count(lanes, before)
+    if wanted.stride % factor == 0:
+        apart = LaneLayout(stride=wanted.stride // factor)
+        return relayout_cost(source, given, apart) + COMPUTED * apart.count(lanes, before)
     parts = wanted.parts if wanted.stride == 1 and not wanted.slots and wanted.parts * factor <= 4 else 1
     needed, natural = LaneLayout(parts=parts * factor), LaneLayout(parts=parts)
     united = (factor - 1) * natural.count(lanes, after)
