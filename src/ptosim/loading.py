@@ -35,7 +35,7 @@ from ptosim.tiles.passes.inline_tiles import inline_tiles
 from ptosim.tiles.passes.memory_plan import MemoryPlan, memory_plans, plan_memory
 from ptosim.tiles.passes.split_cores import split_parts
 from ptosim.vmi.layout_plan import LayoutPlan, layout_plans
-from ptosim.vmi.lower import lower_logical_vectors
+from ptosim.vmi.lower import lower_logical_vectors, lower_vectors_of_tiles
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
 """A pass takes a copy and returns it rewritten; what it cannot do it raises as a PTOError."""
@@ -73,6 +73,7 @@ def lowering(sync: str) -> Sequence[Pass]:
         _rewriting(name_element_accesses),  # what the scalar unit loads and stores has its own name
         lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
+        lower_vectors_of_tiles,  # nor any logical vector that they have become
         _rewriting(normalise),  # copies, loads and stores have one spelling, lowered ones included
         between_entries if sync == DRAINED else partial(order_entries, sync=sync),  # entries that depend are ordered
     )

@@ -6,6 +6,7 @@ rounding, and only then clamped or wrapped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -15,6 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import ptosim
 from ptosim.diagnostics import PTOError
 from tables import table
 from tile_cases import NAN, Array, is_float
@@ -386,3 +388,20 @@ def test_refused(source: str, to: str, mode: str, message: str) -> None:
             a=Given(f"2x64x{source}"),
             d=Given(f"2x64x{to}"),
         )
+
+
+@pytest.mark.parametrize("pair", ["f16 f32", "f32 f16", "f8E4M3FN f32", "i64 f32", "f32 i64", "i32 i16", "ui32 ui8"])
+def test_a_register_is_a_load_a_conversion_and_a_store(pair: str) -> None:
+    """Lanes that become wider or narrower are spread by the load or packed by the store, whatever the tail."""
+    source, to = (f"!pto.tile_buf<vec, 2x64x{element}, valid=2x40>" for element in pair.split())
+    lowered = ptosim.load(f"""module attributes {{pto.target_arch = "a5"}} {{
+func.func @k() attributes {{pto.kernel}} {{
+  %a = pto.alloc_tile : {source}
+  %b = pto.alloc_tile : {to}
+  pto.tcvt ins(%a : {source}) outs(%b : {to})
+  return
+}}
+}}
+""").lowered()
+    found = re.findall(r"(?<!!)pto\.(v(?!ecscope)\w+)", re.sub(r"//.*", "", str(lowered)))
+    assert [name for name in found if name != "vbitcast"] == ["vlds", "vcvt", "vsts"]

@@ -45,3 +45,28 @@ def test_a_parameter_that_no_launch_can_give(type_: str) -> None:
     with pytest.raises(PTOError, match="a kernel can only be launched with pointers and scalars"):
         ptosim.load(text).kernel()(0)
     assert type_ in str(ptosim.load(text))
+
+
+def test_a_function_that_is_refused_half_way_hinders_no_other() -> None:
+    """The conversion before the refused one is already said as logical vectors, which stay."""
+    halves = TILE.replace("f32", "f16")
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+func.func @half() attributes {{pto.kernel}} {{
+  %a = pto.alloc_tile : {TILE}
+  %b = pto.alloc_tile : {halves}
+  pto.tcvt ins(%a : {TILE}) outs(%b : {halves})
+  pto.tcvt ins(%b : {halves}) outs(%b : {halves})
+  return
+}}
+func.func @whole() attributes {{pto.kernel}} {{
+  %a = pto.alloc_tile : {TILE}
+  %b = pto.alloc_tile : {halves}
+  pto.tcvt ins(%a : {TILE}) outs(%b : {halves})
+  return
+}}
+}}
+"""
+    module = ptosim.load(text)
+    with pytest.raises(PTOError, match="does not convert f16 to f16"):
+        _ = module.kernel("half").program
+    module.kernel("whole")()

@@ -30,6 +30,7 @@ from ptosim.tiles.fifo.fifo_protocols import FIFO
 from ptosim.tiles.fifo.lower_fifos import lower_fifos
 from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.passes.memory_plan import plan_memory
+from ptosim.vmi.lower import lower_vectors_of_tiles
 
 _UNNAMED = (AddPtr, CastPtr, VecScope, SimRequire)
 """Operations around the work itself."""
@@ -41,7 +42,7 @@ def becomes(operation: type[PTOOperation], example: str) -> list[str]:
         return [operation.name.removeprefix("pto.")]
     try:
         module = plan_memory(load(Source("example", _module(operation, example)), operation.targets[0]))
-        module = lower_tiles(lower_fifos(module))
+        module = lower_vectors_of_tiles(lower_tiles(lower_fifos(module)))
     except PTOError:
         return []
     names_of_it = (operation.name, operation.replaced_by)

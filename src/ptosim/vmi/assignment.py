@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from xdsl.ir import Operation, SSAValue
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.analysis.fast_walk import around
 from ptosim.language.logical_types import LogicalMaskType, LogicalVectorType
 from ptosim.language.structure.control import Condition, For, If, While, Yield
@@ -136,7 +137,7 @@ def candidates(members: Sequence[SSAValue]) -> list[LaneLayout]:
     found = [CONTIGUOUS]
     if CONTIGUOUS.count(lanes, width) > 1 or width == 4:
         found += [HALVES, QUARTERS]
-    found += [each for each in (EVERY_2, EVERY_4) if width * each.stride <= 4]
+    found += [each for each in (EVERY_2, EVERY_4) if width * each.stride <= (8 if lanes * 8 == VECTOR_BYTES else 4)]
     if 1 < lanes <= 64:
         found += [EIGHT] if lanes > EIGHT.slots else []
         found.append(SINGLE)

@@ -10,7 +10,7 @@ from ptosim.effects.conversion import QUARTERS as FOUR
 from ptosim.effects.conversion import conversion
 from ptosim.effects.element import Element
 from ptosim.language.types import VregType, element_of
-from ptosim.language.vmi.vmi_conversion import VMI_PAIRS, unsigned
+from ptosim.language.vmi.vmi_conversion import VMI_PAIRS, VmiPair, unsigned
 from ptosim.vmi.layout import CONTIGUOUS, LaneLayout
 from ptosim.vmi.recipes import recipe
 from ptosim.vmi.registers import Registers
@@ -26,12 +26,13 @@ class _Converter:
     def __init__(self, step: Recipe) -> None:
         self.write = step.write
         source, dest = (step.type(role).element for role in ("input", "result"))
-        pair = VMI_PAIRS[unsigned(element_of(source).name), unsigned(element_of(dest).name)]
+        pair = VMI_PAIRS.get((unsigned(element_of(source).name), unsigned(element_of(dest).name)), VmiPair())
         self.source, self.dest = _exact(source), _exact(dest)
         saturate = step.op.word("saturate")
-        if element_of(self.source).is_integer and element_of(self.dest).is_integer and saturate == "NOSAT":
-            self.source, self.dest = (unsigned_of(element_of(each).bits) for each in (self.source, self.dest))
         known = conversion(_kind(self.source), _kind(self.dest))
+        if known is None:  # the low bits of integers
+            self.source, self.dest = (unsigned_of(element_of(each).bits) for each in (self.source, self.dest))
+            known = conversion(_kind(self.source), _kind(self.dest))
         assert known is not None, f"{source} to {dest}"
         rounding = step.op.word("rounding") or pair.default
         self.words = {

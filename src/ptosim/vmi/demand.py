@@ -7,7 +7,7 @@ access. A demand is a number of first lanes, as a closed form of counts that are
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -34,6 +34,8 @@ class LaneDemand:
     """Whether it is every lane."""
     none: bool = False
     """Whether it is known to be no lane."""
+    mask: SSAValue | None = None
+    """A mask of just these lanes."""
 
 
 def demands(function: Function) -> dict[SSAValue, LaneDemand]:
@@ -44,7 +46,8 @@ def demands(function: Function) -> dict[SSAValue, LaneDemand]:
         if isinstance(op, VmiOperation) and _is_plain_load(op):
             demand = reading.of(op.results[0])
             if op.results[0].uses and not demand.all and all(_is_before(value, op) for value in demand.values):
-                found[op.results[0]] = demand
+                is_made = demand.mask is not None and _is_before(demand.mask, op)
+                found[op.results[0]] = demand if is_made else replace(demand, mask=None)
     return found
 
 
@@ -183,7 +186,11 @@ def _of_mask(mask: SSAValue, lanes: int) -> LaneDemand:
             number = known(count)
             if number is not None:
                 return _counted(max(0, min(number, lanes)), lanes)
-            return LaneDemand(lambda write: write.clamp(write.build.index(count), lanes), frozenset({count}))
+
+            def form(write: Writer) -> Number:
+                return write.clamp(write.build.index(count), lanes)
+
+            return LaneDemand(form, frozenset({count}), mask=mask)
         case _:
             return _whole(lanes)
 

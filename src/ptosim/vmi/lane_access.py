@@ -13,9 +13,9 @@ from ptosim.vmi.layout import CONTIGUOUS, HALVES, SINGLE, LaneLayout
 from ptosim.vmi.registers import Registers
 from ptosim.vmi.values import Recipe
 
-SPREAD = {(1, 2): "UNPK_B8", (2, 2): "UNPK_B16", (1, 4): "UNPK4"}
+SPREAD = {(1, 2): "UNPK_B8", (2, 2): "UNPK_B16", (4, 2): "UNPK_B32", (1, 4): "UNPK4"}
 """How lanes of so many bytes are loaded that many positions apart."""
-PACKED = {(1, 2): "PK_B16", (2, 2): "PK_B32", (1, 4): "PK4_B32"}
+PACKED = {(1, 2): "PK_B16", (2, 2): "PK_B32", (4, 2): "PK_B64", (1, 4): "PK4_B32"}
 """How they are stored side by side."""
 
 

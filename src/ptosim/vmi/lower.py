@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ptosim.diagnostics import PTOError
 from ptosim.language.analysis.fast_walk import around
 from ptosim.language.builder import head_of
+from ptosim.language.load import VerifiedModule
 from ptosim.language.logical_types import is_logical
 from ptosim.language.operation import Problem, enclosing_scope
 from ptosim.language.passes.inline_calls import inline_calls
@@ -31,6 +32,14 @@ def lower_logical_vectors(parsed: ParsedModule) -> None:
         _FunctionLowering(parsed, function).lower()
 
 
+def lower_vectors_of_tiles(module: VerifiedModule) -> VerifiedModule:
+    """Lower the logical vectors that operations on tiles have become, where all of a function could be lowered."""
+    for function in every_function(module.parsed.module):
+        if function not in module.refused and _computes(function):
+            _FunctionLowering(module.parsed, function).lower()
+    return module
+
+
 def functions_on_vectors(parsed: ParsedModule) -> list[Function]:
     """The functions that compute with logical vectors, once all that take or give them are taken in."""
     if not any(map(_is_concerned, parsed.module.walk())):
@@ -39,11 +48,14 @@ def functions_on_vectors(parsed: ParsedModule) -> list[Function]:
     for function in [each for each in every_function(parsed.module) if each.is_on_logical_vectors]:
         function.detach()
         function.erase(safe_erase=False)
-    functions = every_function(parsed.module)
-    found = [each for each in functions if any(isinstance(op, VmiOperation) for op in each.walk())]
+    found = [each for each in every_function(parsed.module) if _computes(each)]
     for function in found:
         _bring_into_scopes(parsed, function)
     return found
+
+
+def _computes(function: Function) -> bool:
+    return any(isinstance(op, VmiOperation) for op in function.walk())
 
 
 def _is_concerned(op: Operation) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 
 from xdsl.dialects.builtin import i16, i32
@@ -36,7 +37,9 @@ class LogicalMask(ABC):
     forms: dict[object, Registers] = field(default_factory=dict[object, Registers], init=False)
 
     def registers(self, here: Writer, width: int, layout: LaneLayout, strict: bool = False) -> Registers:
-        """Its bits for lanes of so many bytes; `here` is where they are used."""
+        """Its bits for lanes of so many bytes, of eight as for pairs of four; `here` is where they are used."""
+        if width > WIDEST:
+            return self.pairs.registers(here, WIDEST, layout, strict)
         strict = strict and not self.is_tight and not layout.is_full(self.lanes, width)
         if width * layout.stride > WIDEST:
             bits = self._form(here, width, CONTIGUOUS, strict)
@@ -67,6 +70,14 @@ class LogicalMask(ABC):
         if key not in self.forms:
             self.forms[key] = make(self.write())
         return self.forms[key]
+
+    @cached_property
+    def pairs(self) -> LogicalMask:
+        """Each lane twice."""
+        write, name = self.write(), f"pintlv_b{8 * WIDEST}"
+        bits = [half for mask in self.registers(write, WIDEST, CONTIGUOUS) for half in _two(write, name, mask, mask)]
+        kept = bits[: CONTIGUOUS.count(2 * self.lanes, WIDEST)]
+        return Bits(2 * self.lanes, self.write, (WIDEST, CONTIGUOUS), kept, self.is_tight)
 
     @property
     @abstractmethod
@@ -101,6 +112,10 @@ class Fixed(LogicalMask):
     """Lanes that are known."""
 
     bits: tuple[bool, ...] = ()
+
+    @cached_property
+    def pairs(self) -> LogicalMask:
+        return Fixed(2 * self.lanes, self.write, tuple(bit for bit in self.bits for _ in range(2)))
 
     @property
     def is_tight(self) -> bool:
@@ -150,6 +165,10 @@ class First(LogicalMask):
     """The first lanes; the count is clamped."""
 
     count: Number = 0
+
+    @cached_property
+    def pairs(self) -> LogicalMask:
+        return First(2 * self.lanes, self.write, self.write().build.times(self.count, 2))
 
     @property
     def is_tight(self) -> bool:

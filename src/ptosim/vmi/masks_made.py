@@ -7,10 +7,12 @@ from typing import cast
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.builder import Number, known
 from ptosim.language.logical_types import LogicalMaskType
 from ptosim.language.vmi.vmi_mask import VmiFirstByName
-from ptosim.vmi.masks import Combined, prefix, prefix_of_groups
+from ptosim.vmi.layout import CONTIGUOUS
+from ptosim.vmi.masks import WIDEST, Combined, First, prefix, prefix_of_groups
 from ptosim.vmi.recipes import recipe
 from ptosim.vmi.values import Recipe
 from ptosim.vmi.writer import mask_type
@@ -56,8 +58,15 @@ def first_by_name(step: Recipe) -> None:
 @recipe("plt")
 def tail(step: Recipe) -> None:
     lanes, count, build = _lanes(step), step.value("count"), step.write.build
-    step.give_mask(prefix(lanes, _clamped(step, count, lanes), step.writer))
-    rest = build.cast(build.most(build.minus(count, lanes), 0), i32)
+    mask, width = prefix(lanes, _clamped(step, count, lanes), step.writer), VECTOR_BYTES // lanes
+    governed = step.values.widths.get(step.value_of("result"), WIDEST + 1)
+    if governed <= width <= WIDEST and lanes * width == VECTOR_BYTES and isinstance(mask, First):
+        words = {"result": mask_type(width), "next": i32}
+        bits, rest = step.write.op(f"plt_b{8 * width}", count, **words)  # which says all of it in one
+        mask.forms[width, CONTIGUOUS] = [bits]
+    else:
+        rest = build.cast(build.most(build.minus(count, lanes), 0), i32)
+    step.give_mask(mask)
     step.value_of("rest").replace_all_uses_with(rest)
 
 

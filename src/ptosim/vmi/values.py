@@ -115,6 +115,8 @@ class Recipe:
     def demand(self) -> LogicalMask:
         """The loaded lanes that some use needs."""
         found, lanes = self.values.demanded.get(self.value_of("result")), self.type("result").lanes
+        if found is not None and found.mask is not None and (made := self.values.masks[found.mask]).lanes == lanes:
+            return made
         return self.whole(lanes) if found is None else prefix(lanes, found.form(self.write), self._writer)
 
     def whole(self, lanes: int) -> LogicalMask:
@@ -153,6 +155,8 @@ class Recipe:
         before = build.place.before
         access = build.place.block.last_op if before is None else before.prev_op
         assert access is not None and isinstance(value.type, LogicalVectorType)
+        if build.parsed.origin(self.op).name != self.op.name:  # an operation on tiles, whose lanes have no name
+            return
         name, width = build.parsed.name_of(value), self.width(role) if apart is None else apart
         build.parsed.lanes[access] = VectorLanes(name, first, min(last, value.type.lanes), width)
 

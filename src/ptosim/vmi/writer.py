@@ -88,6 +88,8 @@ class Writer:
 
     def first(self, count: int, width: int) -> SSAValue:
         """The mask of the first lanes, as many as are known."""
+        if width == 8:  # as pairs of four
+            return self.first(2 * count, 4)
         lanes = VECTOR_BYTES // width
         count = max(0, min(count, lanes))
 

@@ -1,7 +1,7 @@
-"""Conversions: a table of pairs of element types, each a chain of conversions of registers.
+"""Conversions: a table of pairs of element types, each a chain of conversions of logical vectors.
 
-Registers are filled by lanes of the widest type on the way: a narrower source is spread over them, a narrower result is
-packed. Where values do not fit, a pair clamps or wraps as the table says, whatever `satmode` is, but ON clamps always.
+A vector has as many lanes as fit into a register in the widest type on the way. Where values do not fit, a pair clamps
+or wraps as the table says, whatever `satmode` is, but ON clamps always.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from xdsl.dialects.builtin import f32, i16, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 
 from ptosim.effects.conversion import conversion
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.builder import Builder
 from ptosim.language.tile.tile_buf import is_fp4
 from ptosim.language.tile.tile_vector_select import TCvt
-from ptosim.language.types import VregType, element_of
+from ptosim.language.types import BF16x2Type, element_of
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.tile_values import Tile
 from ptosim.tiles.vector.elementwise_scope import computed
 from ptosim.tiles.vector.formula import instruction
-from ptosim.tiles.vector.lane_walk import RegisterAccess, each_register, everything
+from ptosim.tiles.vector.lane_walk import RegisterAccess, each_register
+from ptosim.tiles.vector.logical_rows import LogicalLanes, TileVectors, of_element, with_known_sign
+from ptosim.tiles.vector.registers import with_sign
 from ptosim.tiles.vector.row_view import in_rows
 
 _ROUNDINGS = {
@@ -52,18 +55,19 @@ class _Pair:
     """Whether negative values are made zero first: the conversion would keep their bits."""
 
 
+_WORD = with_sign(i32, "signed")
 _PLAIN = _Pair()
 _WRAPS = _Pair(wraps=True)
 
 _PAIRS: dict[str, dict[str, _Pair]] = {
     "f32": {
-        "si16": _Pair(wraps=True, through=i32),
+        "si16": _Pair(wraps=True, through=_WORD),
         **dict.fromkeys(("si32", "si64", "f16", "bf16", "f8E4M3FN", "f8E5M2"), _PLAIN),
         "hif8": _Pair(rounding="A", clamps=False),
     },
     "f16": {
         **dict.fromkeys(("f32", "si32"), _PLAIN),
-        "si16": _Pair(wraps=True, through=i32),
+        "si16": _Pair(wraps=True, through=_WORD),
         **dict.fromkeys(("si8", "ui8"), _WRAPS),
         "hif8": _Pair(rounding="A", clamps=False),
     },
@@ -84,10 +88,6 @@ _PAIRS: dict[str, dict[str, _Pair]] = {
 }
 """By source and result; integers without a sign are signed."""
 
-_SPREAD = {(1, 2): "UNPK_B8", (2, 4): "UNPK_B16", (4, 8): "UNPK_B32", (1, 4): "UNPK4"}
-_PACKED = {(1, 2): "PK_B16", (2, 4): "PK_B32", (4, 8): "PK_B64", (1, 4): "PK4_B32"}
-"""How elements of so many bytes come into lanes of so many, and out of them."""
-
 
 @lowering(TCvt)
 def tcvt(build: Builder, src: Tile, dst: Tile, rmode: str, satmode: str) -> None:
@@ -96,29 +96,23 @@ def tcvt(build: Builder, src: Tile, dst: Tile, rmode: str, satmode: str) -> None
         _whole_numbers(build, src, dst, rnd)
         return
     pair = _pair(src, dst)
+    src, dst = (of_element(tile, with_known_sign(tile.element)) for tile in (src, dst))
     steps = list(_steps(src, dst, pair, pair.rounding or rnd, satmode == "ON"))
-    width = max(src.kind.bytes, *(element_of(step.result).bytes for step in steps))
     if is_fp4(src.element) or is_fp4(dst.element):  # a byte of them is a pair of bf16
-        src, dst, width = _pairs_as_words(build, src), _pairs_as_words(build, dst), 4
+        src, dst = _pairs_as_words(build, src), _pairs_as_words(build, dst)
     source, result = in_rows(src, dst)
+    width = max(tile.kind.bytes for tile in (source, result))
+    v = TileVectors.of(build, max(width, *(element_of(step.result).bytes for step in steps)))
 
-    def body() -> None:
-        masks = {step.mask_bytes: everything(build, step.mask_bytes) for step in steps}
+    def step(here: RegisterAccess) -> None:
+        found = v.load(here, source)
+        if pair.positive:
+            found = v.op("vmaxs", found, build.constant(0, i16), v.everything())
+        for one in steps[:-1]:
+            found = v.convert(found, one.result, one.rnd, one.sat)
+        v.store(here, result, v.convert(found, result.element, steps[-1].rnd, steps[-1].sat))
 
-        def step(here: RegisterAccess) -> None:
-            found = here.load(source, _SPREAD.get((source.kind.bytes, width)))
-            if pair.positive:
-                mask = masks[steps[0].mask_bytes]
-                found = build.vmaxs(input=found, scalar=build.constant(0, i16), mask=mask, result=found.type)
-            for one in steps:
-                found = _cast(build, found, one.source)
-                words = {"rnd": one.rnd, "sat": one.sat, "part": one.part}
-                found = build.vcvt(input=found, mask=masks[one.mask_bytes], result=VregType.of(one.result), **words)
-            here.store(result, _cast(build, found, result.element), _PACKED.get((result.kind.bytes, width)))
-
-        each_register(build, (result, source), step, width)
-
-    build.scope(body)
+    build.scope(lambda: each_register(build, (result, source), step, VECTOR_BYTES // v.lanes, LogicalLanes))
 
 
 def _whole_numbers(build: Builder, src: Tile, dst: Tile, rnd: str) -> None:
@@ -133,18 +127,11 @@ def _whole_numbers(build: Builder, src: Tile, dst: Tile, rnd: str) -> None:
 
 @dataclass(frozen=True)
 class _Step:
-    """One conversion of registers, with the words that it takes."""
+    """One conversion, with the words that it takes."""
 
-    source: Attribute
     result: Attribute
     rnd: str | None
     sat: str | None
-    part: str | None
-
-    @property
-    def mask_bytes(self) -> int:
-        """Bytes of the lanes of its mask."""
-        return min(element_of(self.source).bytes, 4)
 
 
 def _pair(src: Tile, dst: Tile) -> _Pair:
@@ -175,26 +162,19 @@ def _steps(src: Tile, dst: Tile, pair: _Pair, rnd: str, clamped: bool) -> Iterat
             raise Refused(message, "rmode", "invalid")
         sat = "NOSAT" if wraps or not pair.clamps else "SAT"
         yield _Step(
-            source,
             result,
             rnd if known.roundings else None,
             sat if known.saturations else None,
-            known.parts[0] if known.parts else None,
         )
 
 
-# --- registers --------------------------------------------------------------------------------------------------------
+# --- elements ---------------------------------------------------------------------------------------------------------
 
 
 def _pairs_as_words(build: Builder, tile: Tile) -> Tile:
     """A tile of bf16 as one of pairs."""
     if is_fp4(tile.element):
         return tile
-    buf = replace(tile.buf, element=i32, cols=tile.buf.cols // 2)
+    buf = replace(tile.buf, element=BF16x2Type(), cols=tile.buf.cols // 2)
     valid, storage = (tile.rows, build.quotient(tile.cols, 2)), (tile.storage[0], tile.storage[1] // 2)
     return replace(tile, buf=buf, valid=valid, storage=storage)
-
-
-def _cast(build: Builder, register: SSAValue, element: Attribute) -> SSAValue:
-    type_ = VregType.of(element)
-    return register if register.type == type_ else build.vbitcast(input=register, result=type_)

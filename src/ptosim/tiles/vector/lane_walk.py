@@ -78,10 +78,16 @@ class Lanes:
         """The lanes of masks: an element of eight bytes has two."""
         return self.build.times(self.count, max(self.width // 4, 1))
 
+    def _everything(self) -> SSAValue | None:
+        return everything(self.build, self.width)
+
+    def _tail(self, count: Number) -> tuple[SSAValue, SSAValue]:
+        return tail(self.build, count, self.width)
+
     def _common_mask(self) -> SSAValue | None:
         if self.full:
-            return everything(self.build, self.width)
-        return tail(self.build, self._units, self.width)[0] if self.most <= self.per_register else None
+            return self._everything()
+        return self._tail(self._units)[0] if self.most <= self.per_register else None
 
     def each(self, body: Body, *carried: SSAValue) -> Sequence[SSAValue]:
         """For every register its first element, its mask and the carried values; the body gives the next ones."""
@@ -98,7 +104,7 @@ class Lanes:
             return build.loop(self.count, self.per_register, full, *carried)
 
         def step(at: SSAValue, rest: SSAValue, *now: SSAValue) -> Sequence[SSAValue]:
-            active, after = tail(build, rest, self.width)
+            active, after = self._tail(rest)
             return [after, *(body(at, active, *now) or ())]
 
         units = build.cast(self._units, i32)
@@ -111,15 +117,19 @@ def over(build: Builder, tiles: Sequence[Tile], step: Callable[[RegisterAccess],
 
 
 def each_register(
-    build: Builder, tiles: Sequence[Tile], step: Callable[[RegisterAccess], None], width: int | None = None
+    build: Builder,
+    tiles: Sequence[Tile],
+    step: Callable[[RegisterAccess], None],
+    width: int | None = None,
+    of: type[Lanes] = Lanes,
 ) -> None:
     """Visit the valid region of the first tile, inside a scope. Lanes are as wide as its elements, or as is said."""
     lead, width = tiles[0], width or tiles[0].kind.bytes
     if not all(tile.is_linear for tile in tiles) or len({known(tile.rows) == 1 for tile in tiles}) > 1:
-        each_register_of_rows(build, lead, step, width)
+        each_register_of_rows(build, lead, step, width, of)
         return
     count, most = build.times(lead.rows, lead.cols), lead.buf.rows * lead.buf.cols
-    lanes = Lanes(build, count, most, width, known(lead.cols) or 1)
+    lanes = of(build, count, most, width, known(lead.cols) or 1)
 
     def register(at: SSAValue, mask: SSAValue) -> None:
         step(RegisterAccess(build, mask, lanes.full, None, at))
@@ -127,9 +137,11 @@ def each_register(
     lanes.each(register)
 
 
-def each_register_of_rows(build: Builder, lead: Tile, step: Callable[[RegisterAccess], None], width: int) -> None:
+def each_register_of_rows(
+    build: Builder, lead: Tile, step: Callable[[RegisterAccess], None], width: int, of: type[Lanes] = Lanes
+) -> None:
     """Visit the valid region of a tile, each row by itself, in lanes of so many bytes."""
-    lanes = Lanes(build, lead.cols, lead.buf.cols, width)
+    lanes = of(build, lead.cols, lead.buf.cols, width)
 
     def row(number: SSAValue) -> None:
         def register(at: SSAValue, mask: SSAValue) -> None:
