@@ -20,6 +20,9 @@ from ptosim.options import engine_at_hand
 from ptosim.reference.observed.reach import MOST_STEPS
 
 MOST_TRIALS = 96
+MOST_ENTRIES = 60_000
+"""Entries of pipes in all trials; one that computes takes as long as several that only go to GM."""
+COMPUTING = 5
 MOST_GROWTHS = 6
 MOST_DISCOVERIES = 4
 """The most tables that lead to another one."""
@@ -112,6 +115,7 @@ class _Search:
         self.blind = not self.trials.probe.whole
         """Data decides nothing, so that most of it is not looked at."""
         self.left = MOST_TRIALS if self.blind else MOST_TRIALS // 3
+        self.entries = MOST_ENTRIES if self.blind else MOST_ENTRIES // COMPUTING
 
     def words(self) -> list[str]:
         free = [position for position in range(len(self.signature)) if position not in self.fixed]
@@ -276,8 +280,10 @@ class _Search:
         return self._tried({**trial.chosen, **chosen}, few)
 
     def _tried(self, chosen: Mapping[int, str], max_steps: int, held: Mapping[int, str] = NO_WORDS) -> ArgumentTrial:
-        self.left -= 1
-        return self.trials(chosen, held, max_steps)
+        found = self.trials(chosen, held, max_steps)
+        self.entries -= found.findings.entries
+        self.left = self.left - 1 if self.entries > 0 else 0
+        return found
 
     # --- the end ------------------------------------------------------------------------------------------------------
 

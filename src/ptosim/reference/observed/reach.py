@@ -122,6 +122,8 @@ class ReachedLaunch:
     """The most turns of each loop."""
     steps: int = 0
     """Turns of all loops."""
+    entries: int = 0
+    """Entries of pipes that are carried out."""
     end: PTOError | None = None
     """With what the run has ended before its time."""
 
@@ -234,6 +236,7 @@ class ReachingCore(Core):
     def _apart(self, site: Site, step: Callable[[], Any]) -> Any:
         before = self.queued, self.at
         self.queued, self.at = True, site
+        self.findings.entries += 1
         try:
             with np.errstate(all="ignore"):
                 return step()
