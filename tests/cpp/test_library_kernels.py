@@ -430,3 +430,27 @@ def test_halves_of_a_core_may_go_different_ways_around_a_fifo(tmp_path: Path) ->
     a, b, out = floats(128, 64, kind="f2"), floats(64, 64, kind="f2"), np.zeros((128, 64), "f4")
     kernel(tmp_path, text)(out, a, b, 2)
     np.testing.assert_allclose(out, np.maximum(a.astype("f4") @ b.astype("f4"), 0), rtol=1e-4, atol=1e-4)
+
+
+def test_a_quantisation_may_have_no_offset(tmp_path: Path) -> None:
+    text = body(
+        """    Tile<TileType::Vec, float, 16, 64> x;
+    Tile<TileType::Vec, int8_t, 16, 64> q;
+    Tile<TileType::Vec, float, 16, 1, BLayout::ColMajor> s;
+    TASSIGN(x, 0);
+    TASSIGN(q, 0x4000);
+    TASSIGN(s, 0x8000);
+    GlobalTensor<float, Shape<1, 1, 1, 16, 64>, Stride<1, 1, 1, 64, 1>> gi(in);
+    GlobalTensor<float, Shape<1, 1, 1, 16, 1>, Stride<1, 1, 1, 1, 1>, Layout::DN> gs(scales);
+    GlobalTensor<int8_t, Shape<1, 1, 1, 16, 64>, Stride<1, 1, 1, 64, 1>> go(out);
+    TLOAD(x, gi);
+    TLOAD(s, gs);
+    pipe_barrier(PIPE_ALL);
+    TQUANT<QuantType::INT8_SYM>(q, x, s, nullptr);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(go, q);""",
+        "__gm__ int8_t *out, __gm__ float *in, __gm__ float *scales",
+    )
+    data, scales, out = floats(16, 64), np.full((16, 1), 100, "f4"), np.zeros((16, 64), "i1")
+    kernel(tmp_path, text)(out, data, scales)
+    np.testing.assert_array_equal(out, np.rint(data * np.float32(100)))

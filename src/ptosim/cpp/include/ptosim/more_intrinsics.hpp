@@ -191,6 +191,14 @@ PTOSIM_CALLED Events<E...> TQUANT(D &d, S &s, P &scale, E &&...e)
                                               : "pto.tquant ins($1, $2 : #1, #2) outs($0 : #0) {quant_type = #pto<quant_type INT8_ASYM>}",
                   d, s, scale);
 }
+template <QuantType Type, typename D, typename S, typename P, typename... E>
+PTOSIM_CALLED Events<E...> TQUANT(D &d, S &s, P &scale, std::nullptr_t, E &&...e)
+{
+    static_assert(Type != QuantType::MXFP8, "TQUANT<QuantType::MXFP8> also takes exp, max and scaling");
+    PTOSIM_RETURN(Type == QuantType::INT8_SYM ? "pto.tquant ins($1, $2 : #1, #2) outs($0 : #0) {quant_type = #pto<quant_type INT8_SYM>}"
+                                              : "pto.tquant ins($1, $2 : #1, #2) outs($0 : #0) {quant_type = #pto<quant_type INT8_ASYM>}",
+                  d, s, scale);
+}
 template <QuantType Type, typename D, typename S, typename P, typename O, typename... E>
 PTOSIM_CALLED std::enable_if_t<ptosim::is_tile<O>, Events<E...>> TQUANT(D &d, S &s, P &scale, O *offset, E &&...e)
 {
