@@ -6,6 +6,7 @@ import linecache
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from types import CodeType, FrameType, TracebackType
 
 from ptosim.places import MOST_CALLS, Location, Source
@@ -85,12 +86,18 @@ def _author_frames(frame: FrameType | None) -> Iterator[FrameType]:
         if frame.f_code in _roots:
             return
         module = frame.f_globals.get("__name__", "")
-        if not module.startswith(_PACKAGE) and module not in _BETWEEN:
+        if not _is_passed_by(module):
             generated = _is_part(frame.f_code)
             if not inside:
                 yield frame
             inside = generated
         frame = frame.f_back
+
+
+@cache
+def _is_passed_by(module: str) -> bool:
+    """Whether a frame of a module is none of the author's: ours, or what a with statement is made of."""
+    return module.startswith(_PACKAGE) or module in _BETWEEN
 
 
 def _is_part(code: CodeType) -> bool:
@@ -105,7 +112,9 @@ def _location(frame: FrameType) -> Location:
     if known is None or known.source is not source:
         known = _places[key] = _found(frame.f_code, frame.f_lasti, frame.f_lineno, source)
     turns = _turns()
-    return replace(known, turns=turns) if turns else known
+    if not turns:
+        return known
+    return Location(known.file, known.line, known.column, known.length, known.source, turns)
 
 
 def _found(code: CodeType, at: int, lineno: int, source: Source) -> Location:
