@@ -236,3 +236,23 @@ def test_floats_become_integers_in_every_lane(given: str, sign: str, wanted: str
     assert [int(each) & (1 << int(wanted[1:])) - 1 for each in found] == [
         each & (1 << int(wanted[1:])) - 1 for each in expected
     ]
+
+
+def test_a_loop_of_some_lanes_carries_what_comes_to_differ() -> None:
+    body = """
+      %c16 = arith.constant 16 : i32
+      %zero32 = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %inside = arith.cmpi ult, %t, %c16 : i32
+      scf.if %inside {
+        %r = scf.for %j = %c0 to %c4 step %c1 iter_args(%s = %zero32) -> (i32) {
+          %u = arith.addi %s, %t : i32
+          scf.yield %u : i32
+        }
+        pto.store %r, %y[%i] : !pto.ptr<i32, gm>, i32
+      }"""
+    out = np.zeros(32, "i4")
+    both([], out, section(body, ["%y: !pto.ptr<i32, gm>"]))
+    assert out.tolist() == [4 * each if each < 16 else 0 for each in range(32)]

@@ -349,7 +349,7 @@ class WarpBody:
             end = op.body.block.last_op
             ends = self._carried(arguments, end.arguments if isinstance(end, Yield) else ())
             more = (upper - number).compare("ugt", step)
-            return [number + step, more, *(ends if outer is self.existing else _merged(outer, ends, carried))]
+            return [number + step, more, *(ends if outer is self.existing else _merged(f, outer, ends, carried))]
 
         last = f.while_loop(start, lambda entering: (entering[1], entering), body, self.core(op).site("limit", LIMIT))
         self._take(op.results, last[2:])
@@ -390,7 +390,7 @@ class WarpBody:
                 self.block(op.body.block)
                 ends = self._ends(op.body.block)
             more = (upper - number).compare("ugt", step)
-            return [number + step, still & more, *following, *_merged(still, ends, carried)]
+            return [number + step, still & more, *following, *_merged(f, still, ends, carried)]
 
         last = f.while_loop(start, look, body, core.site("limit", LIMIT))
         self._take(op.results, last[2 + len(firsts) :])
@@ -412,7 +412,7 @@ class WarpBody:
             with self.under(mask):
                 self.block(before)
             handed = self._vectors(condition.arguments)
-            results = _merged(mask, handed, entering[1 + count :])
+            results = _merged(f, mask, handed, entering[1 + count :])
             going = mask & spread(f, self.scalar_or_lanes(condition.condition))
             return some_lane(f, going), [going, *entering[1 : 1 + count], *results, *handed, mask]
 
@@ -424,7 +424,7 @@ class WarpBody:
             with self.under(going):
                 self.block(after)
                 ends = self._ends(after)
-            merged = _merged(going, ends, carried)
+            merged = _merged(f, going, ends, carried)
             if turns is not None:
                 differs = entering[-1] ^ going
                 for one, other in zip(merged, carried, strict=True):
@@ -466,8 +466,10 @@ class WarpBody:
         return found
 
 
-def _merged(mask: Value, new: Sequence[Value], old: Sequence[Value]) -> list[Value]:
-    return [mask.select(one, other) if one.kind.lanes else one for one, other in zip(new, old, strict=True)]
+def _merged(f: FunctionBuilder, mask: Value, new: Sequence[Value], old: Sequence[Value]) -> list[Value]:
+    """The new values where the mask has a lane. One that comes to vary may have entered as the same in all lanes."""
+    pairs = zip(new, old, strict=True)
+    return [mask.select(one, spread(f, other)) if one.kind.lanes else one for one, other in pairs]
 
 
 def _part(element: Element) -> Element:
