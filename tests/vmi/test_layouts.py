@@ -140,6 +140,28 @@ pto.vmi.vstore %a, %ub32768_f32[%c0], %m : L<100xf32>, P<f32>, Q<100>""",
     assert "out-of-bounds" in found[65]
 
 
+def test_a_tail_that_fills_a_register_is_one_instruction() -> None:
+    """The load carries the mask of the store, and the rest comes of the same plt."""
+    text = logical_text(
+        """%left = scf.for %i = %c0 to %n step %c64 iter_args(%rest = %count) -> (i32) {
+%m, %next = pto.vmi.plt %rest : i32 -> Q<64>, i32
+%a = pto.vmi.vload %ub_f32[%i] : P<f32> -> L<64xf32>
+pto.vmi.vstore %a, %ub32768_f32[%i], %m : L<64xf32>, P<f32>, Q<64>
+scf.yield %next : i32
+}""",
+        ", %n: index, %count: i32",
+    )
+    module = ptosim.load(text)
+    body = str(module.lowered()).partition("pto.vecscope")[2]
+    assert [body.count(word) for word in (" = pto.plt_b32", "arith.", "pto.pset")] == [1, 1, 0]  # a count below 0 is 0
+    before = image((0, np.arange(192, dtype="f4")))
+    for count in (0, 1, 64, 100, 192, -5):
+        found = [after(module, before, 192, count, engine=engine) for engine in ("reference", "native")]
+        stored = found[0][32768 : 32768 + 4 * 192].view("f4")
+        np.testing.assert_array_equal(stored, np.where(np.arange(192) < count, np.arange(192), 0))
+        np.testing.assert_array_equal(*found)
+
+
 def test_a_plan_shows_layouts() -> None:
     plan = ptosim.load(chain(1)).plan()
     (layouts,) = plan.layouts

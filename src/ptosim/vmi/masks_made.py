@@ -62,7 +62,8 @@ def tail(step: Recipe) -> None:
     governed = step.values.widths.get(step.value_of("result"), WIDEST + 1)
     if governed <= width <= WIDEST and lanes * width == VECTOR_BYTES and isinstance(mask, First):
         words = {"result": mask_type(width), "next": i32}
-        bits, rest = step.write.op(f"plt_b{8 * width}", count, **words)  # which says all of it in one
+        # one instruction says all of it, but takes its count as unsigned
+        bits, rest = step.write.op(f"plt_b{8 * width}", build.cast(build.most(count, 0), i32), **words)
         mask.forms[width, CONTIGUOUS] = [bits]
     else:
         rest = build.cast(build.most(build.minus(count, lanes), 0), i32)
