@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import io
+import json
 import os
 import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pygls.io_ import StdoutWriter
 
 import ptosim
 from home.editor_client import Client
+from ptosim.home.editor.requests import server
 
 ROOT = Path(__file__).parents[2]
 SOFTMAX = ROOT / "examples" / "softmax.pto"
@@ -141,6 +148,32 @@ def _whole(units: bytes, at: int, down: bool) -> int:
 
 def test_random_edits_are_answered(client: Client):
     edited(client, 80, 1)
+
+
+def test_messages_that_were_answered_are_forgotten():
+    kept: list[int] = []
+
+    async def converse() -> None:
+        uri = "file:///open/forgotten.pto"
+        server.protocol.set_writer(StdoutWriter(io.BytesIO()))
+        tell("initialize", id=1, processId=None, rootUri=None, capabilities={})
+        tell("textDocument/didOpen", textDocument={"uri": uri, "languageId": "pto", "version": 1, "text": ""})
+        for version in range(2, 60):
+            changes = [{"text": "%" * version}]
+            tell("textDocument/didChange", textDocument={"uri": uri, "version": version}, contentChanges=changes)
+            await asyncio.sleep(0)
+            if version in (9, 59):
+                gc.collect()
+                kept.append(sum(isinstance(each, asyncio.Future | Future) for each in gc.get_objects()))
+        tell("textDocument/didClose", textDocument={"uri": uri})
+
+    def tell(method: str, id: int | None = None, **params: Any) -> None:
+        message = {"jsonrpc": "2.0", "method": method, "params": params, **({} if id is None else {"id": id})}
+        protocol: Any = server.protocol
+        protocol.handle_message(json.loads(json.dumps(message), object_hook=protocol.structure_message))
+
+    asyncio.run(converse())
+    assert kept[1] <= kept[0]
 
 
 @pytest.mark.full

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from xdsl.dialects.builtin import UnregisteredAttr
 
 from language.source import accepts, errors, prints, read, rejects
 from ptosim.diagnostics import PTOError, Source
@@ -127,6 +128,16 @@ def test_attributes_that_xdsl_stumbles_over(value: str):
     assert found.message.startswith("this attribute cannot be read: ")
     assert found.location is not None
     assert (found.location.line, found.location.column) == (1, 24)
+
+
+def test_unknown_attributes_add_no_classes():
+    """A process that reads many texts would keep each of them."""
+    before = len(UnregisteredAttr.__subclasses__())
+    for name in ("two.three", "pto.four<five>", "llvm.six<[7, 8]>"):
+        text = f"module attributes {{x = #{name}}} {{ func.func @f() {{ return }} }}"
+        attribute = read(text).parsed.module.attributes["x"]
+        assert isinstance(attribute, UnregisteredAttr) and str(attribute) == f"#{name}"
+    assert len(UnregisteredAttr.__subclasses__()) == before
 
 
 def test_a_file_that_is_too_long():

@@ -60,17 +60,17 @@ def initialize(params: lsp.InitializeParams) -> None:
 
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
-async def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+def opened(params: lsp.DidOpenTextDocumentParams) -> None:
     server.opened(params.text_document)
 
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
-async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+def changed(params: lsp.DidChangeTextDocumentParams) -> None:
     server.changed(params.text_document.uri, params.text_document.version, params.content_changes)
 
 
 @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
-async def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+def closed(params: lsp.DidCloseTextDocumentParams) -> None:
     server.closed(params.text_document.uri)
 
 

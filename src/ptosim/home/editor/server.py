@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.uris import to_fs_path
 
 from ptosim.home.editor import protocol
@@ -69,11 +70,29 @@ class OpenFile:
             self.proving.cancel()
 
 
+class EditorProtocol(LanguageServerProtocol):
+    """Messages that are forgotten once they are answered: pygls would keep the future of each notification."""
+
+    def _execute_handler(
+        self,
+        msg_id: int | str,
+        handler: Callable[..., Any],
+        callback: Callable[[Any], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        def ended(future: Any) -> None:
+            self._request_futures.pop(msg_id, None)
+            callback(future)
+
+        super()._execute_handler(msg_id, handler, ended, args, kwargs)
+
+
 class Server(LanguageServer):
     """The server behind `ptosim lsp`; requests.py answers its questions."""
 
     def __init__(self) -> None:
-        super().__init__("ptosim", installed_version())  # pyright: ignore[reportUnknownMemberType]
+        super().__init__("ptosim", installed_version(), protocol_cls=EditorProtocol)  # pyright: ignore[reportUnknownMemberType]
         self.files: dict[str, OpenFile] = {}
         self.trusted = False
         """Whether programs of this workspace may be run."""

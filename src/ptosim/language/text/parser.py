@@ -14,6 +14,7 @@ from typing import NamedTuple
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -270,17 +271,16 @@ def _unplaced(op: Operation, position: Position, role: str) -> Span | None:
     return None if index is None else position.operands[index]
 
 
+@irdl_attr_definition(init=False)
+class _WrittenAttr(UnregisteredAttr):
+    """Any attribute that no dialect knows. xDSL would make a class for each name, and a class is kept for good."""
+
+
 class _Context(Context):
     """Unknown attributes are kept as they are written; unknown operations and types are errors."""
 
     def get_optional_attr(self, name: str) -> type[Attribute]:
-        return super().get_optional_attr(name) or _unregistered(name)
-
-
-@cache
-def _unregistered(name: str) -> type[Attribute]:
-    """The class of the attributes of one name: xDSL would make one for every attribute that it reads."""
-    return UnregisteredAttr.with_name_and_type(name, False)
+        return super().get_optional_attr(name) or _WrittenAttr
 
 
 @cache
