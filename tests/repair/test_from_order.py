@@ -7,9 +7,11 @@ import pytest
 import ptosim
 from fuzz.orders import _arguments, tried
 from order.micro_machine import outcome
+from ptosim.language.text.edited_text import edited
 from ptosim.repair import engine
-from ptosim.repair.from_order import with_written_ids
+from ptosim.repair.from_order import edits_between, with_written_ids
 from ptosim.repair.search import Effort
+from ptosim.sanitize.program import WrittenProgram
 from repair.test_fix import LOST, OTHER, changes, check, flag
 
 HALVES = ("set_flag", "wait_flag")
@@ -35,6 +37,66 @@ def test_another_pair_gets_an_id_that_is_not_taken() -> None:
     before = flag("set_flag", "V", "MTE3", 1)
     found = with_written_ids(before, "\n".join([flag("set_flag", "V", "MTE3"), "more", before])).split("\n")
     assert found[0] == before and found[2] == flag("set_flag", "V", "MTE3")
+
+
+SOURCE = """func.func @kernel() attributes {pto.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  pto.barrier #pto.pipe<PIPE_V>
+  scf.for %i = %c0 to %c4 step %c1 {
+FIRST
+    pto.barrier #pto.pipe<PIPE_V>
+LAST
+  }
+  pto.barrier #pto.pipe<PIPE_MTE2>
+  return
+}"""
+
+
+def told(inside: tuple[str, ...], *added: tuple[str, int]) -> list[str]:
+    """The edits that make a text of one that lacks some lines in front of others."""
+    before = SOURCE.replace("FIRST", inside[0]).replace("LAST", inside[1])
+    lines = before.split("\n")
+    for line, number in reversed(added):
+        lines.insert(number - 1, line)
+    program = WrittenProgram(ptosim.load(before).verified)
+    edits = edits_between(program, "\n".join(lines))
+    assert [line.partition("  // ")[0].strip() for line in edited(before, edits).text.split("\n")] == [
+        line.strip() for line in lines
+    ]
+    return list(map(str, edits))
+
+
+PUT, TAKE = (flag(word, "V", "MTE2", 3).strip() for word in HALVES)
+
+
+def test_what_a_loop_lacks_around_it_is_told_as_prime_and_drain() -> None:
+    assert told((TAKE, PUT), (PUT, 6), (TAKE, 11)) == [
+        f"before line 6 add {PUT}  // prime",
+        f"after line 10 add  {TAKE}  // drain",
+    ]
+
+
+def test_ids_that_a_loop_computes_are_primed_as_well() -> None:
+    take, put = (f'pto.{word}_dyn["PIPE_V", "PIPE_MTE2", %i]' for word in reversed(HALVES))
+    other = PUT.replace("ID3", "ID2")
+    assert told((take, put), (other, 6), (PUT, 6)) == [f"before line 6 add {each}  // prime" for each in (other, PUT)]
+
+
+def test_a_pair_around_a_loop_that_has_its_own_stands_beside_what_it_orders() -> None:
+    """Neither is one of the next iteration."""
+    assert told((PUT, TAKE), (PUT, 6), (TAKE, 11)) == [f"after line 5 add  {PUT}", f"before line 11 add {TAKE}"]
+
+
+def test_a_set_goes_behind_an_access_and_a_wait_in_front_of_one() -> None:
+    other = PUT.replace("ID3", "ID4")
+    inserted = (PUT, 11), (other, 11), (TAKE, 11)
+    assert told(("", ""), *inserted) == [
+        f"after line 10 add  {PUT}",
+        f"after line 10 add  {other}",
+        f"before line 11 add {TAKE}",
+    ]
 
 
 @pytest.mark.full

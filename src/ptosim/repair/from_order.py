@@ -6,16 +6,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import takewhile
 
-from ptosim.diagnostics import Source
-from ptosim.language.edits import Edit, insert, whole_line
+from ptosim.language.edits import Edit, whole_line
 from ptosim.language.micro.sync import Barrier
+from ptosim.language.structure.control import For, While
 from ptosim.machine.entry import Key
+from ptosim.repair.written import WrittenSync, read
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.observation import Observation
+from ptosim.sanitize.program import WrittenProgram
 
+PRIME, DRAIN = "prime", "drain"
 Ends = frozenset[str]
 """Two pipes."""
 Completed = Callable[[Collection[Ends] | None], str | None]
@@ -40,22 +45,84 @@ def _ends(key: Key) -> Ends:
     return frozenset((str(key.source), str(key.destination)))
 
 
-def edits_between(source: Source, text: str) -> tuple[Edit, ...]:
-    """The edits from one text to another, line by line."""
-    old, new = source.text.split("\n"), with_written_ids(source.text, text).split("\n")
-    return tuple(_edits(source, [line.strip() for line in old], [line.strip() for line in new]))
+def edits_between(program: WrittenProgram, text: str) -> tuple[Edit, ...]:
+    """The edits that make another text of a program, line by line."""
+    return tuple(_Difference(program, text).edits())
 
 
-def _edits(source: Source, old: Sequence[str], new: Sequence[str]) -> Iterator[Edit]:
-    for what, low, high, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if what == "equal":
-            continue
-        yield from (Edit("at", whole_line(source, line + 1)) for line in range(low, high))
-        for added in new[first:last]:
-            if high < len(old):
-                yield insert("before", whole_line(source, high + 1), added)
-            else:
-                yield insert("after", whole_line(source, len(old)), added)
+class _Difference:
+    """The lines of a program beside those of a text that order made of it."""
+
+    def __init__(self, program: WrittenProgram, text: str) -> None:
+        self.source = program.source
+        old, new = self.source.text, with_written_ids(self.source.text, text)
+        self.old, self.new = ([line.strip() for line in lines.split("\n")] for lines in (old, new))
+        self.steps = SequenceMatcher(None, self.old, self.new, autojunk=False).get_opcodes()
+        loops = [op for op in program.operations() if isinstance(op, For | While)]
+        spans = [(program.first_line(loop) - 1, program.last_line(loop) - 1) for loop in loops]
+        self.begins, self.ends = {span[0]: span for span in spans}, {span[1]: span for span in spans}
+
+    def edits(self) -> Iterator[Edit]:
+        for what, low, high, first, last in self.steps:
+            if what == "equal":
+                continue
+            yield from (Edit("at", whole_line(self.source, line + 1)) for line in range(low, high))
+            added = [(line, self._comment(line, low, high)) for line in self.new[first:last]]
+            behind = list(takewhile(_stands_behind, added)) if low == high and self._ends_operation(low - 1) else []
+            for number, (line, comment) in enumerate(added):
+                is_behind = number < len(behind) or high == len(self.old)
+                place = whole_line(self.source, high if is_behind else high + 1)
+                yield Edit("after" if is_behind else "before", place, line, comment)
+
+    def _ends_operation(self, line: int) -> bool:
+        return line >= 0 and bool(_code(self.old[line])) and not _code(self.old[line]).endswith("{")
+
+    def _comment(self, line: str, low: int, high: int) -> str:
+        """Whether a flag that is inserted in place of some lines primes the loop behind them, which waits for it before
+        it sets it, or drains the one in front of them."""
+        words = read(line)
+        if words is None or words.mechanism != "flag":
+            return ""
+        if words.sign > 0:
+            begin = next((at for at in range(high, len(self.old)) if not self._is_passed(at)), -1)
+            inside = self._inside(words, self.begins.get(begin))
+            return PRIME if inside and inside[0].sign < 0 else ""
+        end = next((at for at in reversed(range(low)) if not self._is_passed(at)), -1)
+        inside = self._inside(words, self.ends.get(end))
+        return DRAIN if inside and inside[-1].sign > 0 else ""
+
+    def _is_passed(self, line: int) -> bool:
+        """Whether nothing stands there but other synchronisation beside a loop."""
+        return not _code(self.old[line]) or read(self.old[line]) is not None
+
+    def _inside(self, words: WrittenSync, loop: tuple[int, int] | None) -> list[WrittenSync]:
+        """The operations of a flag in a loop of the program, as order has made it; a computed id may be its own."""
+        begin, end = (self._kept.get(line) for line in loop or (-1, -1))
+        lines = [] if begin is None or end is None else self.new[begin : end + 1]
+        return [
+            each
+            for each in map(read, lines)
+            if each is not None and each.mechanism == "flag" and each.pipes == words.pipes
+            if each.number == words.number or each.number is None or words.number is None
+        ]
+
+    @cached_property
+    def _kept(self) -> dict[int, int]:
+        """The new places of lines that stay."""
+        same = [(low, high, first) for what, low, high, first, _ in self.steps if what == "equal"]
+        return {line: line - low + first for low, high, first in same for line in range(low, high)}
+
+
+def _code(line: str) -> str:
+    return line.partition("//")[0].rstrip()
+
+
+def _stands_behind(added: tuple[str, str]) -> bool:
+    """Whether an inserted line belongs to the operation in front of it: a set to the access that it tells of."""
+    line, comment = added
+    words = read(line)
+    is_set = words is not None and words.mechanism == "flag" and words.sign > 0
+    return comment == DRAIN or (is_set and comment != PRIME)
 
 
 def drains(edit: Edit) -> bool:

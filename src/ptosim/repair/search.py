@@ -145,7 +145,7 @@ class _Search:
             text = completed(ends) if completed is not None and not self.rehearsal.is_spent else None
             if text is None:
                 continue
-            whole = edits_between(self.observation.program.source, text)
+            whole = edits_between(self.observation.program, text)
             least = tuple(edit for edit in whole if not drains(edit))
             for edits in dict.fromkeys((least, whole)):
                 made = edited(self.text, edits).text
