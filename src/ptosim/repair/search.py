@@ -24,6 +24,7 @@ from ptosim.repair.from_order import drains, edits_between, ends_of
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.trials import ORDER, STOPPING, Identity, Rehearsal, gravity, identity, is_remark
+from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.observation import Observation
 
 DEEPEST = 8
@@ -67,15 +68,14 @@ def repair(observation: Observation, rehearsal: Rehearsal, effort: Effort, lenie
     found = search.by_one_line()
     if found is not None and search.stands(found.text):
         return found
-    is_unbalanced = any(finding.kind in UNBALANCED for finding in observation.findings)
     ways = (partial(search.step_by_step, effort.steps), partial(search.from_order, effort.longest))
-    for way in reversed(ways) if is_unbalanced else ways:
+    for way in reversed(ways) if search.is_unbalanced else ways:
         rehearsal.grant(effort.steps)
         other = way()
         if other is not None and search.stands(other.text):
             return other
         found = found or other
-    if found is None and not is_unbalanced:
+    if found is None and not search.is_unbalanced:
         rehearsal.grant(effort.steps)
         found = _in_turn(observation, rehearsal, DEEPEST)
     return found
@@ -103,6 +103,7 @@ class _Search:
         """Remarks that an edit is known for, where there is more to repair."""
         self.said = {(each.kind, each.message) for each in self.findings if is_remark(each)}
         self.is_cut_short = any(finding.kind in STOPPING for finding in observation.findings)
+        self.is_unbalanced = any(finding.kind in UNBALANCED for finding in observation.findings)
         self.rehearsal = rehearsal
 
     def by_one_line(self) -> Repair | None:
@@ -152,8 +153,19 @@ class _Search:
                 now = self._left(edits, in_order=True)
                 is_clean = now is not None and now <= self.remarks and self.rehearsal.holds(made)
                 if is_clean and len(edits) <= longest and self.stands(made):
-                    return Repair((RepairStep(Proposal(edits), self.everything - self.remarks),), made)
+                    return Repair(self._between_pipes(Proposal(edits)), made)
         return None
+
+    def _between_pipes(self, proposal: Proposal) -> tuple[RepairStep, ...]:
+        """Edits that repair everything, as a step for each two pipes that race: a race of others does not follow from
+        theirs. Where written flags do not balance, all may follow from that."""
+        removed: dict[object, list[Identity]] = {}
+        for each in self._in_order(self.everything):
+            found, ends = self.observation.found[self.numbers[each]], next(iter(removed), None)
+            if isinstance(found, Conflict) and found.first is not None and not self.is_unbalanced:
+                ends = found.first.pipe, found.second.pipe
+            removed.setdefault(ends, []).append(each)
+        return tuple(RepairStep(proposal, frozenset(names)) for names in removed.values())
 
     def step_by_step(self, most: int) -> Repair | None:
         """A proposal for the gravest finding that is left, again and again."""
