@@ -179,7 +179,7 @@ def wide() -> tuple[np.ndarray, np.ndarray]:
     ({"blocks": 0}, "blocks is a list of block numbers and 'last', not 0"),
     ({"max_findings": 0}, "max_findings is a positive integer"),
     ({"max_steps": 0}, "max_steps is a positive integer"),
-    ({"grid": 2, "blocks": [0], "unwritten": "error"}, "what no block writes"),
+    ({"grid": 2, "blocks": [0], "unwritten": "error"}, "bytes that no block writes are known only when all blocks run"),
     ({"unwritten": "loud"}, "unwritten is one of off, note, error"),
 )
 def test_bad_options_raise(options: dict[str, Any], message: str) -> None:
