@@ -1,6 +1,6 @@
 """Whole kernels on both engines, with one and with two threads: the skeleton, the examples, their tails and grids."""
 
-import sys
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +28,7 @@ def floats(count: int, seed: int = 1) -> np.ndarray:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    launch = __import__(name).launch()
-    sys.modules.pop(name)
+    launch = runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["launch"]()
     expected = agree(example(name), *launch.arguments, grid=launch.grid, threads=THREADS)
     assert isinstance(expected, list)
 

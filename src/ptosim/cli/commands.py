@@ -274,13 +274,10 @@ def profile(
     from ptosim import api
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
-    from ptosim.target import load_target
-    from ptosim.target.profile import is_target_file
 
     _needs(at_most, compare)
-    architecture = load_target(target).architecture if target else None
-    chosen = loaded(file, target if target and is_target_file(target) else architecture).kernel(kernel)
-    machine = load_target(target or chosen.module.target)
+    chosen, machine = _timed_on(target, file, kernel)
+    architecture = machine.architecture if target else None
     saved, others, report = _saved(compare, machine), list[Any](), None
     if (ranks := ranks_of(chosen, words, ranks, grid)) is not None:
         refuse(compare=compare, check=checked, **{"what-if": what_ifs})
@@ -312,6 +309,16 @@ def profile(
     failed = _is_slower(comparisons, at_most) or (report is not None and not report.ok)
     about, notes = replace(launched_subject() or first.subject, target=machine.name), report.notes if report else ()
     return Outcome([*first.warnings, *findings], result, int(failed), notes, about)
+
+
+def _timed_on(target: str | None, file: str, kernel: str | None) -> tuple[Any, Any]:
+    """A kernel of a file, and the machine that times it: the target, or that of its module."""
+    from ptosim.target import load_target
+    from ptosim.target.profile import is_target_file
+
+    architecture = load_target(target).architecture if target else None
+    chosen = loaded(file, target if target and is_target_file(target) else architecture).kernel(kernel)
+    return chosen, load_target(target or chosen.module.target)
 
 
 def _needs(at_most: float | None, compare: str | None) -> None:

@@ -168,8 +168,10 @@ class _Search:
         return tuple(RepairStep(proposal, frozenset(names)) for names in removed.values())
 
     def step_by_step(self, most: int) -> Repair | None:
-        """A proposal for the gravest finding that is left, again and again."""
-        return self._beyond((), self.everything) if len(self.everything - self.remarks) <= most else None
+        """A proposal for the gravest finding that is left, again and again; more findings than trials all at once."""
+        if len(self.everything - self.remarks) > most:
+            return self._together()
+        return self._beyond((), self.everything)
 
     def _beyond(self, steps: tuple[RepairStep, ...], left: frozenset[Identity]) -> Repair | None:
         """These steps, and those that are still missing; None where they lead nowhere."""
@@ -186,6 +188,17 @@ class _Search:
                 if found is not None:
                     return found
         return None
+
+    def _together(self) -> Repair | None:
+        """The first proposals of all findings."""
+        steps: list[RepairStep] = []
+        for each in self._in_order(self.everything):
+            proposal = next(iter(self.proposals.propose(self.numbers[each], _taken(steps))), None)
+            if proposal is None:
+                return None
+            steps.append(RepairStep(proposal, frozenset({each})))
+        now = self._left(_edits(steps), in_order=True)
+        return self._whole(tuple(steps)) if now is not None and now <= self.remarks else None
 
     def _whole(self, steps: tuple[RepairStep, ...]) -> Repair | None:
         text = edited(self.text, _edits(steps)).text
