@@ -277,6 +277,11 @@ def _span(arrays: list[Bytes], low: int, high: int) -> Bytes:
 # --- scalars ----------------------------------------------------------------------------------------------------------
 
 
+def _is_truth(value: object) -> bool:
+    """NumPy's own truth values are no indices."""
+    return isinstance(value, np.bool_)
+
+
 def scalar(index: int, parameter: Parameter, value: Any) -> int:
     """A scalar as kernels hold it: an integer, or the bit pattern of a float."""
     kind = parameter.element
@@ -285,7 +290,7 @@ def scalar(index: int, parameter: Parameter, value: Any) -> int:
             nearest = np.array(_float(index, parameter, value), dtype_of(kind))
         return int(nearest.view(f"u{kind.bytes}"))
     try:
-        number = int(value) if isinstance(value, np.bool_) else operator.index(value)
+        number = int(value) if _is_truth(value) else operator.index(value)
     except TypeError:
         raise unfit(index, parameter, f"expected an integer, not {type(value).__name__}") from None
     low, high = -(1 << (kind.bits - 1)), (1 << kind.bits) - 1
