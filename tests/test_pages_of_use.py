@@ -47,9 +47,10 @@ def test_a_command_prints_what_the_page_shows(command: str, output: str) -> None
 
 # --- explanations and C++ ---------------------------------------------------------------------------------------------
 
+HOWTO = ("kernels-in-cpp.md", "your-own-board.md")
 RUN = [
     (path, command, output)
-    for path in (*sorted(DOCS.glob("explanation/*.md")), DOCS / "howto/kernels-in-cpp.md")
+    for path in (*sorted(DOCS.glob("explanation/*.md")), *(DOCS / "howto" / name for name in HOWTO))
     for _, text in blocks(str(path.relative_to(DOCS)))
     for command, output in re.findall(r"^(?:\$ )?ptosim (.*)\n((?:(?!(?:\$ )?ptosim ).*\n)*)", text, re.MULTILINE)
 ]
@@ -62,7 +63,8 @@ def files(elsewhere: Path) -> Path:
     """The files that these pages name."""
     for name, source in FILES.items():
         shutil.copy(ROOT / "examples" / source, elsewhere / name)
-    shown = [text for _, text in blocks("explanation/timing.md")]
+    pages = ("explanation/timing.md", "howto/your-own-board.md")
+    shown = [text for page in pages for _, text in blocks(page)]
     (figures,) = [text for text in shown if text.startswith("inherits")]
     (measured,) = [text for text in shown if text.startswith("kernel,arguments")]
     (operation,) = [text for text in shown if text.startswith("func.func @tlrelu")]
