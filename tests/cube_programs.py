@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import ptosim
-from ptosim import PTOError
+from both_engines import BothEngines
 from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import Space
@@ -34,38 +33,6 @@ def type_of(element: str) -> str:
 
 def pointer_type(element: str, space: str) -> str:
     return f"!pto.ptr<{type_of(element)}, {space}>"
-
-
-@dataclass(frozen=True)
-class Both:
-    """A kernel that both engines run: what a test expects of one it expects of the other."""
-
-    kernel: Kernel
-
-    def __call__(self, *arguments: Any, **options: Any) -> None:
-        if "engine" in options:
-            self.kernel(*all_raw(arguments), **options)
-            return
-        copies = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
-        native = self._run(copies, options, "native")
-        reference = self._run(arguments, options, "reference")
-        assert _kinds(native) == _kinds(reference)
-        if reference is not None:
-            raise reference
-        for mine, other in zip(arguments, copies, strict=True):
-            if isinstance(mine, np.ndarray):
-                np.testing.assert_array_equal(mine.view(np.uint8), other.view(np.uint8), "the engines differ")
-
-    def _run(self, arguments: Any, options: dict[str, Any], engine: str) -> PTOError | None:
-        try:
-            self.kernel(*all_raw(arguments), **options, engine=engine)
-        except PTOError as error:
-            return error
-        return None
-
-
-def _kinds(error: PTOError | None) -> list[str]:
-    return [] if error is None else [f"{diagnostic.kind}: {diagnostic.message}" for diagnostic in error.diagnostics]
 
 
 class Text:
@@ -123,8 +90,8 @@ class Text:
             ]
         )
 
-    def kernel(self) -> Both:
-        return Both(ptosim.load(str(self)).kernel())
+    def kernel(self) -> BothEngines:
+        return BothEngines(ptosim.load(str(self)).kernel())
 
     # --- what most kernels do -----------------------------------------------------------------------------------------
 
@@ -251,7 +218,7 @@ class Images(Observer):
         return self.images.setdefault((role, space), np.full(size, 0xEE, np.uint8))
 
 
-def observed(both: Both, *arguments: Any, grid: int = 1) -> Images:
+def observed(both: BothEngines, *arguments: Any, grid: int = 1) -> Images:
     """Run a kernel and keep what it wrote on the chip: on the reference engine, and the native one must agree."""
     images, kernel = Images(), both.kernel
     copies = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]

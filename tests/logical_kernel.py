@@ -1,7 +1,7 @@
 """Kernels around logical vectors: an image of UB goes in, operations run on it, the image comes out.
 
 In type lists `L<100xf32>` is short for `!pto.vmi.vreg<100xf32>`, `Q<100>` for `!pto.vmi.mask<100xpred>`; pointers and
-constants are named as in tests/reference/kernel.py.
+constants are named as in tests/small_kernels.py.
 """
 
 import re
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import ptosim
 from ptosim.module import Module
 from raw import all_raw
-from reference.kernel import expand, scalars
+from small_kernels import expand, filled_and_shown, scalars
 
 SIZE = 65_536
 """Bytes of UB that go in and come out."""
@@ -32,19 +32,10 @@ def spelled(text: str) -> str:
     return expand(text)
 
 
-_IN = f"""pto.mte_gm_ub %in, %ub_ui8, %c0_i64, %c{SIZE}_i64 nburst(%c1_i64, %c{SIZE}_i64, %c{SIZE}_i64)
-  : G<ui8>, P<ui8>, i64, i64, i64, i64, i64
-pto.barrier #pto.pipe<PIPE_ALL>"""
-_OUT = f"""pto.barrier #pto.pipe<PIPE_ALL>
-pto.mte_ub_gm %ub_ui8, %out, %c{SIZE}_i64 nburst(%c1_i64, %c{SIZE}_i64, %c{SIZE}_i64)
-  : P<ui8>, G<ui8>, i64, i64, i64, i64
-pto.barrier #pto.pipe<PIPE_ALL>"""
-
-
 def logical_text(body: str, arguments: str = "", rest: str = "", scoped: bool = True) -> str:
     """A kernel @k whose vector scope has this body."""
     inner = f"pto.vecscope {{\n{body}\n}}" if scoped else body
-    whole = f"{_IN}\n{inner}\n{_OUT}"
+    whole = filled_and_shown(inner, SIZE)
     return spelled(f"""module attributes {{pto.target_arch = "a5"}} {{
 func.func @k(%in: G<ui8>, %out: G<ui8>{arguments}) attributes {{pto.kernel}} {{
 {scalars(whole)}

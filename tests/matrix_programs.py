@@ -17,7 +17,8 @@ import ml_dtypes
 import numpy as np
 
 import ptosim
-from cube_programs import Both, Images, observed
+from both_engines import BothEngines
+from cube_programs import Images, observed
 
 NZ = "blayout=col_major, slayout=row_major"
 ZN = "blayout=row_major, slayout=col_major"
@@ -145,8 +146,8 @@ class Program:
             f"  func.func @k({', '.join(parameters)}) attributes {{pto.kernel}} {{\n    {body}\n  }}\n}}\n"
         )
 
-    def kernel(self) -> Both:
-        return Both(ptosim.load(str(self), sync="written").kernel())
+    def kernel(self) -> BothEngines:
+        return BothEngines(ptosim.load(str(self), sync="written").kernel())
 
     def run(self, *arguments: Any, ok: bool = True) -> Any:
         """Run on both engines, which must agree; `ok` says whether a check finds no error. Gives its report."""

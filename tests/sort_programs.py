@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from both_engines import BothEngines
 from ptosim import api
-from vector_programs import engines
 
 IMAGE = 16384  # bytes of UB that are copied in and out
 
@@ -74,7 +74,7 @@ def _run(kernel: api.Kernel, image: Image, numbers: tuple[int, ...], **options: 
     given, counts = np.zeros(IMAGE, np.uint8), np.zeros(4, np.int16)
     given[: len(image)] = image
     taken = np.zeros(IMAGE, np.uint8)
-    kernel(given, taken, counts, *numbers, **{"engine": engines[-1], **options})
+    BothEngines(kernel)(given, taken, counts, *numbers, **options)
     return taken, counts.view(np.uint16).tolist()
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import ptosim
-from native.agreement import fails
+from both_engines import fails
 
 
 def chain(length: int, calls: int = 1, leaf: str = "", inside: str = "{}") -> str:

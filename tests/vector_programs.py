@@ -19,12 +19,11 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from both_engines import BothEngines
 from ptosim import api
 from ptosim.effects.element import ELEMENTS, Element, element
 
 Array = NDArray[Any]
-
-engines = ["reference"]  # the last one runs what does not say otherwise
 
 SLOT = 256  # bytes in UB for each operand and result of a row
 UB_BYTES = 253_952  # what the kernels below may use
@@ -154,10 +153,8 @@ def run(instruction: str, ctrl: int | None = None, **given: Any) -> Any:
     made = program(instruction, ctrl is not None)
     assert set(given) <= {operand.name for operand in made.operands}
     images = {operand.name: operand.image(given.get(operand.name))[np.newaxis] for operand in made.operands}
-    values = [
-        result.value(image[0])
-        for result, image in zip(made.results, made.run(images, ctrl or 0, engine=engines[-1]), strict=True)
-    ]
+    taken = made.run(images, ctrl or 0, BothEngines(made.kernel))
+    values = [result.value(image[0]) for result, image in zip(made.results, taken, strict=True)]
     return values[0] if len(values) == 1 else tuple(values)
 
 

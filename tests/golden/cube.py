@@ -4,8 +4,6 @@ import numpy as np
 
 from golden.program import bits, constants, gm
 
-SIZE = {"f32": 4, "f16": 2, "bf16": 2, "i8": 1, "si8": 1, "f8E4M3FN": 1, "f8E5M2": 1, "!pto.hif8": 1}
-
 
 def up(value: int, step: int) -> int:
     return (value + step - 1) // step * step
@@ -98,18 +96,6 @@ def to_ub(
 """
 
 
-def cube_kernel(body: str, parameters: str) -> str:
-    """A kernel of the cube core alone."""
-    return f"""module attributes {{pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<cube>}} {{
-  func.func @kernel({parameters}) attributes {{pto.aicore}} {{
-{constants(body)}
-{body}      pto.barrier #pto.pipe<PIPE_ALL>
-    return
-  }}
-}}
-"""
-
-
 def mixed_kernel(common: str, cube: str, vector: str, parameters: str, target: str = "a5") -> str:
     """One function with a section for each kind of core."""
     text = common + cube + vector
@@ -132,20 +118,6 @@ def matrices(m: int, n: int, k: int, kind: str = "f2", seed: int = 0) -> tuple[n
 
 
 M, N, K = 40, 64, 50
-
-
-def fixed(
-    store: str, element: str, extra: str = "", source: str = "f16", accumulator: str = "f32", before: str = ""
-) -> str:
-    body = (
-        buffers(source, accumulator)
-        + before
-        + loads(M, N, K, source)
-        + mad(M, N, K, source, accumulator)
-        + flag("M", "FIX")
-        + store
-    )
-    return cube_kernel(body, f"%a: {gm(source)}, %b: {gm(source)}, %c: {gm(element)}{extra}")
 
 
 def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import ptosim
-from native.agreement import fails
-from native.ub_image import kernel, same
+from both_engines import fails
 from ptosim.native.build.compilation import compile_kernel
-from reference.kernel import SIZE, scope, some_bytes
+from small_kernels import SIZE, image_kernel, same, scope, some_bytes, wrong
 from tables import table
 
 STORE_SUM = "pto.store_scalar %sum, %ub4096_i32[%c0] : P<i32>, i32"
@@ -33,15 +32,14 @@ def test_a_loop_carries_scalars(low: int, high: int, step: int) -> None:
 @pytest.mark.parametrize("step", [0, -1])
 def test_a_step_that_is_not_positive(step: int) -> None:
     body = "scf.for %j = %c0 to %c3 step %c1 {\nscf.for %i = %c0 to %c9 step %step {\n}\n}"
-    made = kernel(body, arguments=", %step: index")
-    found = fails(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8), step)
+    found = wrong(body, step, arguments=", %step: index")
     assert (found.kind, found.loops) == ("arithmetic", (0,))
     assert found.message == f"the step of scf.for must be positive, not {step}"
 
 
 @pytest.mark.parametrize("less, step", [("%c1", 0), ("%c2", -1)])
 def test_a_step_that_compiling_finds_to_be_not_positive(less: str, step: int) -> None:
-    made = kernel(f"%step = arith.subi %c1, {less} : index\nscf.for %i = %c0 to %c9 step %step {{\n}}")
+    made = image_kernel(f"%step = arith.subi %c1, {less} : index\nscf.for %i = %c0 to %c9 step %step {{\n}}")
     found = fails(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8))
     assert (found.kind, found.message) == ("arithmetic", f"the step of scf.for must be positive, not {step}")
     report = ptosim.check(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8))
@@ -81,7 +79,7 @@ def test_a_while_loop() -> None:
     }}
     {STORE_SUM}"""
     assert same(body)[4096:4100].view("i4")[0] == 111
-    found = fails(kernel(body), some_bytes(SIZE), np.zeros(SIZE, np.uint8), max_steps=110)
+    found = wrong(body, max_steps=110)
     assert found.kind == "limit"
 
 
@@ -225,9 +223,7 @@ def test_helpers_of_scalar_code() -> None:
     %sum = arith.index_cast %n : index to i32
     {STORE_SUM}"""
     assert same(body, rest=HELPERS)[4096:4100].view("i4")[0] == 16
-    found = fails(
-        kernel(body, HELPERS), some_bytes(SIZE), np.zeros(SIZE, np.uint8), max_steps=4 + (1 + 1) + (1 + 2) + (1 + 3)
-    )
+    found = wrong(body, rest=HELPERS, max_steps=4 + (1 + 1) + (1 + 2) + (1 + 3))
     assert (found.kind, found.loops) == ("limit", (2,))
 
 
@@ -239,7 +235,7 @@ def test_a_function_without_a_body() -> None:
         {STORE_SUM}
       }}
     }}"""
-    found = fails(kernel(body, HELPERS), some_bytes(SIZE), np.zeros(SIZE, np.uint8))
+    found = wrong(body, rest=HELPERS)
     assert (found.kind, found.loops) == ("unsupported", (2,))
 
 
@@ -280,6 +276,6 @@ def test_deep_nesting() -> None:
 def test_what_decides_how_many_steps_a_kernel_takes(bound: str, steady: bool) -> None:
     """Only where the memories do not may a launch be expected to take as long as the last one."""
     body = f"%no = arith.cmpi ne, %c0, %c0 : index\n%bound = {bound}"
-    made = kernel(body, arguments=", %from: G<i64>")
+    made = image_kernel(body, arguments=", %from: G<i64>")
     compiled = compile_kernel(made.module.executable, made.program, drop=False)
     assert compiled.data["steady"] is steady

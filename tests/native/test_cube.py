@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cube_programs import KIB, Both, Text, pointer_type, storage
+from both_engines import BothEngines
+from cube_programs import KIB, Text, pointer_type, storage
 from ptosim.effects.element import element
 from ptosim.language.micro.fixpipe_modes import FAMILIES, QUANT_MODES
 from ptosim.language.rules.fixpipe_rules import CLIPS
@@ -36,7 +37,7 @@ def bits(element_name: str, count: int, seed: int) -> np.ndarray:
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
-def products(a: str, b: str, c: str, scaled: bool, clauses: str = "") -> Both:
+def products(a: str, b: str, c: str, scaled: bool, clauses: str = "") -> BothEngines:
     """L0A and L0B filled from GM, then a product, one on top of it, one with a bias; everything is a parameter."""
     sizes = dict.fromkeys(("m", "n", "k", "rows", "out", "ctrl"), "i64")
     pointers = {"a": a, "b": b, "s": "f8E8M0", "x": c}
@@ -107,7 +108,7 @@ def test_clauses(clauses: str) -> None:
         run_products(both, "f32", "f32", "f32", m, n, k, KEEP, seed)
 
 
-def run_products(both: Both, a: str, b: str, c: str, m: int, n: int, k: int, ctrl: int, seed: int) -> None:
+def run_products(both: BothEngines, a: str, b: str, c: str, m: int, n: int, k: int, ctrl: int, seed: int) -> None:
     left, right = (64 * KIB // element(name).bytes for name in (a, b))
     arguments = bits(a, left, seed), bits(b, right, seed + 100), some_bytes(4 * KIB, seed), bits(c, 1024, seed)
     both(*arguments, np.zeros(3 * 65536, storage(c)), m, n, k, -(-m // 16) * 16, n + 3, ctrl)
@@ -116,7 +117,7 @@ def run_products(both: Both, a: str, b: str, c: str, m: int, n: int, k: int, ctr
 # --- fixpipe ----------------------------------------------------------------------------------------------------------
 
 
-def store(mode: str, source: str, dest: str, relu: str, clip: bool, layout: str) -> Both:
+def store(mode: str, source: str, dest: str, relu: str, clip: bool, layout: str) -> BothEngines:
     """A row of any accumulators, in 18 rows; scale, slope, limit and CTRL are parameters."""
     scalars = {"scale": "f32", "alpha": "f32", "limit": _clip_type(dest), "ctrl": "i64"}
     text = Text(
@@ -208,7 +209,7 @@ def quant_words(seed: int) -> np.ndarray:
     return np.where(np.arange(64) % 16 == 15, some_bytes(512, seed).view(np.uint64), words)
 
 
-def run_store(both: Both, source: str, dest: str, seed: int, ctrl: int, limit: Any) -> None:
+def run_store(both: BothEngines, source: str, dest: str, seed: int, ctrl: int, limit: Any) -> None:
     rng = np.random.default_rng(seed)
     slopes = np.concatenate([rng.normal(size=48).astype(np.float32).view(np.uint32), bits("ui32", 16, seed)])
     y = bits(dest, 1 << 14, seed)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cube_programs import Both, Text, pointer_type
+from both_engines import BothEngines
+from cube_programs import Text, pointer_type
 from ptosim import PTOError
 
 Random = np.random.Generator
@@ -39,7 +40,7 @@ def parameters(*names: str) -> dict[str, str]:
     return dict.fromkeys(names, "i64")
 
 
-def layout_copies() -> tuple[Both, Callable[[Random], list[Any]]]:
+def layout_copies() -> tuple[BothEngines, Callable[[Random], list[Any]]]:
     names = ("dest", "n", "d", "inner", "outer", "groups", "l2", "l3", "l4")
     text = Text(x=pointer_type("f16", "gm"), **parameters(*names), small="i1")
     pointers(text, dest=("f16", "l1"))
@@ -57,7 +58,7 @@ def layout_copies() -> tuple[Both, Callable[[Random], list[Any]]]:
     ]
 
 
-def loads() -> tuple[Both, Callable[[Random], list[Any]]]:
+def loads() -> tuple[BothEngines, Callable[[Random], list[Any]]]:
     names = ("source", "dest", "a", "b", "c", "e", "f", "g")
     text = Text(x=pointer_type("f16", "gm"), **parameters(*names))
     text.plain("%x", 0, "f16", 4096)
@@ -72,7 +73,7 @@ def loads() -> tuple[Both, Callable[[Random], list[Any]]]:
     ]
 
 
-def rows() -> tuple[Both, Callable[[Random], list[Any]]]:
+def rows() -> tuple[BothEngines, Callable[[Random], list[Any]]]:
     names = ("source", "dest", "length", "count", "source_gap", "dest_gap")
     text = Text(x=pointer_type("f16", "gm"), **parameters(*names))
     text.line(f"%table = pto.castptr %dest : i64 -> {pointer_type('f32', 'bt')}")
@@ -87,7 +88,7 @@ def rows() -> tuple[Both, Callable[[Random], list[Any]]]:
     ]
 
 
-def products() -> tuple[Both, Callable[[Random], list[Any]]]:
+def products() -> tuple[BothEngines, Callable[[Random], list[Any]]]:
     text = Text(x=pointer_type("f16", "gm"), **parameters("left", "right", "out", "word"))
     kinds = {"left": ("f8E4M3FN", "l0a"), "right": ("f8E5M2", "l0b"), "out": ("f32", "l0c")}
     pointers(text, **kinds)
@@ -103,7 +104,7 @@ def products() -> tuple[Both, Callable[[Random], list[Any]]]:
     ]
 
 
-def stores() -> tuple[Both, Callable[[Random], list[Any]]]:
+def stores() -> tuple[BothEngines, Callable[[Random], list[Any]]]:
     names = ("source", "first", "second", "loop_low", "loop_high", "channel_low", "channel_high", "rows", "scale")
     text = Text(y=pointer_type("f16", "gm"), **parameters(*names))
     text.op("set_loop3_para", ["%loop_low", "%loop_high"], ["i64", "i64"])
@@ -133,7 +134,7 @@ def stores() -> tuple[Both, Callable[[Random], list[Any]]]:
 
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize("kernel", [layout_copies, loads, rows, products, stores])
-def test_any_values(kernel: Callable[[], tuple[Both, Callable[[Random], list[Any]]]], drop: bool, full: bool) -> None:
+def test_any_values(kernel: Callable[[], tuple[BothEngines, Any]], drop: bool, full: bool) -> None:
     both, arguments = kernel()
     rng = np.random.default_rng(7)
     ended: set[str] = set()

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native.agreement import agree
-from native.ub_image import kernel as image_kernel
-from native.ub_image import same
+from both_engines import agree
 from ptosim import api
 from ptosim.diagnostics import Diagnostic
 from ptosim.native.dma import STREAMED_BUFFER
-from reference.kernel import SIZE, module, some_bytes
+from small_kernels import SIZE, image_kernel, module, same, some_bytes
 
 FILL = "pto.mte_gm_ub %image, %ub_ui8, %c0_i64, %c8192_i64 nburst(%c1_i64, %c8192_i64, %c8192_i64)"
 TYPES = ": G<ui8>, P<ui8>, i64, i64, i64, i64, i64"

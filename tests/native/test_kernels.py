@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from native.agreement import agree, fails
+from both_engines import agree, fails
 from ptosim import api
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,9 +5,8 @@ import random
 import pytest
 
 from native.test_vector_memory import WIDTHS, mask_of, raw
-from native.ub_image import either, same, wrong
 from ptosim.effects.vector_memory import DUAL_LOAD_MODES, LOAD_MODES
-from reference.kernel import scope
+from small_kernels import either, same, scope, wrong
 
 UB = 256 << 10
 

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native.agreement import agree
+from both_engines import agree
 from native.test_ir import wrapped
-from native.ub_image import kernel
 from ptosim.api import load
 from ptosim.native.build.compilation import compile_kernel
 from ptosim.native.ir.ranges import IntegerRange, combined, converted, decided, everything, indices, only
-from reference.kernel import module, scope
+from small_kernels import image_kernel, module, scope
 from tables import table
 
 BITS = 6
@@ -185,8 +184,8 @@ def test_no_block_sees_what_another_left() -> None:
 
 def test_an_access_that_is_known_to_be_right_is_not_checked() -> None:
     """Of a loop with known bounds only its turns are counted."""
-    made = kernel(loop("%c256", "arith.addi %i, %c0"), arguments=", %n: index")
+    made = image_kernel(loop("%c256", "arith.addi %i, %c0"), arguments=", %n: index")
     sure = compile_kernel(made.module.executable, made.program, drop=False)
-    made = kernel(loop("%c256", "arith.addi %i, %n"), arguments=", %n: index")
+    made = image_kernel(loop("%c256", "arith.addi %i, %n"), arguments=", %n: index")
     unsure = compile_kernel(made.module.executable, made.program, drop=False)
     assert len(sure.image) < len(unsure.image)

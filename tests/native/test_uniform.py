@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from native.agreement import agree
-from native.ub_image import kernel, same
+from both_engines import agree
 from ptosim.effects.catalogue import effects
 from ptosim.native.build.catalogue import lowering_of
-from reference.kernel import SIZE, scope
+from small_kernels import SIZE, image_kernel, same, scope
 
 FLOATS = {"f16": (np.float16, np.uint16), "f32": (np.float32, np.uint32)}
 INTEGERS = {f"{sign}{bits}": bits for sign in ("i", "ui") for bits in (8, 16, 32)}
@@ -77,7 +76,7 @@ def test_a_lanewise_instruction(name: str, element: str) -> None:
     }}""")
     image = np.zeros(SIZE, np.uint8)
     image[: lhs.nbytes], image[1024 : 1024 + rhs.nbytes] = lhs.view(np.uint8), rhs.view(np.uint8)
-    assert isinstance(agree(kernel(body), image, np.zeros(SIZE, np.uint8)), list)
+    assert isinstance(agree(image_kernel(body), image, np.zeros(SIZE, np.uint8)), list)
 
 
 def f32_at(image: np.ndarray, place: int) -> list[float]:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from native.ub_image import either, same, wrong
 from ptosim.effects.predicate import LOAD_MODES as PREDICATE_LOADS
 from ptosim.effects.predicate import PATTERNS
 from ptosim.effects.predicate import STORE_MODES as PREDICATE_STORES
@@ -14,7 +13,7 @@ from ptosim.effects.vector_memory import (
     STRIDED_LOAD_MODES,
     STRIDED_STORE_MODES,
 )
-from reference.kernel import SIZE, scope, some_bytes
+from small_kernels import SIZE, either, same, scope, some_bytes, wrong
 from tables import table
 
 UB_BYTES = 256 << 10

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reference.kernel import failure, module, run, scope, ub_after
+from small_kernels import failure, module, run, scope, ub_after
 from tables import table
 
 

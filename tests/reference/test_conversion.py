@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from both_engines import BothEngines
 from ptosim import api
 from ptosim.effects.element import ELEMENTS
 from tables import table
-from vector_programs import bits, engines, lanes_of, mask_type, run
+from vector_programs import bits, lanes_of, mask_type, run
 
 INF, NAN = float("inf"), float("nan")
 
@@ -307,7 +308,7 @@ module attributes {pto.target_arch = "a5"} {
 @pytest.mark.parametrize(("before", "after", "expected"), [(0, 3 << 59, 32767), (3 << 59, 0, -25536)])
 def test_a_scope_that_waits_keeps_the_ctrl_of_its_launch(before, after, expected):
     out = np.zeros((2, 128), np.int16)
-    api.load(LATER).kernel()(out, before, after, engine=engines[-1])
+    BothEngines(api.load(LATER).kernel())(out, before, after)
     assert out[:, 0].tolist() == [expected, expected]
 
 

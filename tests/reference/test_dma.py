@@ -4,8 +4,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from ptosim.api import check
+from ptosim.api import load as api_load
 from ptosim.diagnostics import PTOError
-from reference.kernel import SCHEDULES, Bytes, failure, line_of, lints, module, reports, run, some_bytes
+from small_kernels import SCHEDULES, Bytes, failure, line_of, lints, module, reports, run, some_bytes
 from tables import table
 
 WAIT = "pto.barrier #pto.pipe<PIPE_ALL>"
@@ -213,6 +215,26 @@ def test_clauses_neither_read_nor_write_the_registers() -> None:
     found = image(copies, x=x, element="i8")
     assert (found[4096:4128] == x[:32]).all() and (found[4128:4224] == 0xEE).all()
     assert (found[:32] == x[:32]).all() and (found[64:96] == x[64:96]).all()
+
+
+def test_registers_of_one_direction_leave_the_other_alone() -> None:
+    x, y = some_bytes(128), np.zeros(128, np.uint8)
+    loops = "pto.set_loop_size_ubtoout {0} : i64, i64\npto.set_loop1_stride_ubtoout %c32_i64, %c32_i64 : i64, i64\n"
+    copy, back = legacy_load("1, 64, 64, 64", element="i8"), legacy_store("1, 64, 64, 64", "i8")
+    text = kernel(loops.format("%c3_i64, %c2_i64") + copy, loops.format("%c1_i64, %c1_i64") + back, element="i8")
+    run(text, x, y)
+    assert (y == [*x[:64], *[0] * 64]).all()
+
+
+def test_a_store_with_a_loop_and_a_cache_hint() -> None:
+    x, y = some_bytes(128), np.full(256, 2, np.uint8)
+    looped = store(
+        "1, 48, 64, 64", "l2_cache_ctl(%c1_i64) loop(%c2_i64, %c64_i64, %c160_i64)", ", i64, loop i64, i64, i64", "i8"
+    )
+    run(kernel(load("1, 128, 128, 128", element="i8"), looped, element="i8"), x, y)
+    expected = np.full(256, 2, np.uint8)
+    expected[:48], expected[160:208] = x[:48], x[64:112]
+    assert (y == expected).all()
 
 
 def test_rows_that_overlap_are_written_in_order() -> None:
@@ -520,6 +542,16 @@ def test_ub_has_no_outside() -> None:
     x = some_bytes(64)
     found = failure(text, x, x.copy(), oob="drop")
     assert found.message.startswith("writes bytes 262112 to 262175 of ub, which has 262144 bytes")
+
+
+def test_rows_beyond_the_last_address_are_outside() -> None:
+    """The second row would begin where 64 bits end."""
+    text = kernel(load("2, 32, 32, 64", element="i8", ub=str(2**63 - 32)), element="i8")
+    x = some_bytes(64)
+    said = "writes bytes far behind the end of ub, which has 262144 bytes"
+    assert failure(text, x, x).message == said
+    (found,) = check(api_load(text).kernel(), x, x).findings
+    assert (found.kind, found.message) == ("out-of-bounds", said)
 
 
 def test_padding_counts_as_written() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from reference.kernel import SCHEDULES, Bytes, failure, lints, module, run, scalars, some_bytes
+from small_kernels import SCHEDULES, Bytes, failure, lints, module, run, scalars, some_bytes
 
 WAIT = "pto.barrier #pto.pipe<PIPE_ALL>"
 

@@ -94,13 +94,16 @@ def test_repeats(layout: str) -> None:
     np.testing.assert_array_equal(y, expected)
 
 
-def test_l1_takes_the_same_layouts() -> None:
+@pytest.mark.parametrize("raw", [False, True])
+def test_l1_takes_the_same_layouts(raw: bool) -> None:
     x = tile(20, 30)
     text = Text(x=pointer_type("f32", "gm"), one=pointer_type("f32", "gm"))
     matrix_in_l0c(text, 20, 30)
+    numbers = (30 << 4 | 20 << 16 | 40 << 32, 32 | 1 << 43) if raw else (20, 30, 32, 40)
     pointers = [text.pointer(0, "f32", "l0c"), text.pointer(256 * KIB, "f32", "l1")]
-    types = [pointer_type("f32", "l0c"), pointer_type("f32", "l1"), *["i64"] * 4]
-    text.op("mte_l0c_l1", [*pointers, *text.integers(20, 30, 32, 40)], types, ", nz2nd")
+    types = [pointer_type("f32", "l0c"), pointer_type("f32", "l1"), *["i64"] * len(numbers)]
+    name, rest = ("copy_matrix_cc_to_cbuf", "") if raw else ("mte_l0c_l1", ", nz2nd")
+    text.op(name, [*pointers, *text.integers(*numbers)], types, rest)
     image = observed(text.kernel(), x, np.eye(30, dtype=np.float32)).of(Space.L1)
     rows = image[256 * KIB : 256 * KIB + 20 * 160].reshape(20, 160)
     np.testing.assert_array_equal(rows[:, :120].copy().view(np.float32), x)

@@ -84,15 +84,18 @@ def test_raw_repeats() -> None:
 
 
 def test_raw_parameters_come_from_registers() -> None:
-    """qf322f16_pre_scalar is code 32: its sixth bit stands apart. Slope, clip and scale are sticky."""
-    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f16", "gm"))
+    """qf322f16_pre_scalar is code 32: its sixth bit stands apart. Slope, clip and scale stay until they are written."""
+    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f16", "gm"), z=pointer_type("f16", "gm"))
     row_in_l0c(text, 3, "f32")
     for register, value in (("quant_pre", word(2)), ("relu_alpha", slope(0.5)), ("fix_clip_relu", 0x4800)):
         text.op(f"set_{register}", text.integers(value), ["i64"])
     raw_store(text, "%y", "f16", sizes(1, 3, 3), 16 | 1 << 43 | 1 << 29 | 2 << 39 | 1 << 30)
-    y = np.zeros(3, np.float16)
-    text.kernel()(padded([-3, 3, 30], np.float32), y)
+    text.op("set_relu_alpha", text.integers(slope(0.25)), ["i64"])
+    raw_store(text, "%z", "f16", sizes(1, 3, 3), 16 | 1 << 43 | 1 << 29 | 2 << 39 | 1 << 30)
+    y, z = np.zeros(3, np.float16), np.zeros(3, np.float16)
+    text.kernel()(padded([-3, 3, 30], np.float32), y, z)
     np.testing.assert_array_equal(y, [-3, 6, 8])  # 0x4800 is 8.0
+    np.testing.assert_array_equal(z, [-1.5, 6, 8])
 
 
 def test_raw_rows_of_the_buffer() -> None:

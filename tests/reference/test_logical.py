@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference.kernel import Bytes, loaded, scope_failure, some_bytes, ub_after
 from reference.test_vector_memory import LOADS, as_bytes
+from small_kernels import Bytes, loaded, scope_failure, some_bytes, ub_after
 from tables import table
 
 MEMORY = some_bytes(2048)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import ptosim
-from cube_programs import KIB, Both, Text, pointer_type, round_up, storage
+from both_engines import BothEngines
+from cube_programs import KIB, Text, pointer_type, round_up, storage
 from ptosim import PTOError
 from tables import table
 
@@ -60,7 +61,7 @@ SIZES = ("m", "n", "k", "m_padded", "k_padded", "a_row", "b_row")
 
 
 @cache
-def any_product(elements: tuple[str, str], row: bool, clauses: str, accumulator: str, before: str) -> Both:
+def any_product(elements: tuple[str, str], row: bool, clauses: str, accumulator: str, before: str) -> BothEngines:
     """The same for extents that are parameters; `row`: A is a plain row."""
     a, b = elements
     pointers = {"a": a, "b": b, "c": accumulator}

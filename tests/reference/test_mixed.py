@@ -52,10 +52,11 @@ def rows(image: np.ndarray, at: int, count: int, stride: int, width: int) -> np.
 
 
 @pytest.mark.parametrize("core", [0, 1])
-def test_one_vector_core(core: int) -> None:
+@pytest.mark.parametrize("raw", [False, True])
+def test_one_vector_core(core: int, raw: bool) -> None:
     x = tile(20, 30)
     text = mixed(20, 30, id="i64")
-    to_ub(text, 20, 30, 32, "%id", types=("i64",))
+    raw_to_ub(text, 20, 30, 32, core << 2) if raw else to_ub(text, 20, 30, 32, "%id", types=("i64",))
     images = observed(text.kernel(), x, np.eye(30, dtype=np.float32), core)
     np.testing.assert_array_equal(rows(images.of(Space.UB, f"aiv{core}"), 64, 20, 32, 30), x)
     assert (images.of(Space.UB, f"aiv{1 - core}") == UNWRITTEN).all()

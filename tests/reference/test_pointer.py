@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference.kernel import failure, module, run
+from small_kernels import failure, module, run
 from tables import table
 
 
@@ -89,3 +89,22 @@ def test_a_wild_pointer_reaches_nothing(offset: int) -> None:
     p: Any = np.zeros(2, np.int32)
     assert failure(module("%p: G<i32>, %n: index", body), p, offset).kind == "out-of-bounds"
     assert not p.any()
+
+
+@pytest.mark.parametrize("space", ["G", "P"])
+def test_offsets_count_modulo_64_bits(space: str) -> None:
+    """An offset in an access goes as far as the same offset in addptr: 2^61 + 3 words of eight bytes are 3 words."""
+    base, pointer = {"G": "%y", "P": "%ub_i64"}[space], f"{space}<i64>"
+    body = f"""%far = arith.constant {2**61 + 3} : index
+    pto.store_scalar %c77_i64, {base}[%c3] : {pointer}, i64
+    %read = pto.load_scalar {base}[%far] : {pointer} -> i64
+    pto.store_scalar %read, %y[%c0] : G<i64>, i64
+    %moved = pto.addptr {base}, %far : {pointer} -> {pointer}
+    %again = pto.load_scalar %moved[%c0] : {pointer} -> i64
+    pto.store_scalar %again, %y[%c1] : G<i64>, i64
+    pto.store_scalar %c55_i64, {base}[%far] : {pointer}, i64
+    %last = pto.load_scalar {base}[%c3] : {pointer} -> i64
+    pto.store_scalar %last, %y[%c2] : G<i64>, i64"""
+    y = np.zeros(4, np.int64)
+    run(module("%y: G<i64>", body), y)
+    assert y[:3].tolist() == [77, 77, 55]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ptosim.effects.predicate import PATTERNS
-from reference.kernel import SIZE, lints, misuses, module, scope, scope_failure, some_bytes, ub_after
+from small_kernels import SIZE, lints, misuses, module, scope, scope_failure, some_bytes, ub_after
 from tables import table
 
 Words = list[int]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ptosim.api import load
-from reference.kernel import SCHEDULES, expand, module, run, ub_after
+from small_kernels import SCHEDULES, expand, module, run, ub_after
 
 
 def nested(depth: int, level_text: str, inner: str, closing: str) -> str:

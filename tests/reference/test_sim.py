@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import ptosim
+from both_engines import agree, fails
 from cube_programs import Text, observed, pointer_type
-from native.agreement import agree, fails
 from ptosim.api import Kernel
 from ptosim.effects.names import Space
 from tables import table

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ptosim.api import load
-from reference.kernel import SCHEDULES, failure, module, run
+from small_kernels import SCHEDULES, failure, module, run
 from tables import table
 
 COPY_IN = """pto.mte_gm_ub %x, %ub_i32, %c0_i64, %c256_i64 nburst(%c1_i64, %c256_i64, %c256_i64)
@@ -39,6 +39,10 @@ SPELLINGS = {
     "older buffers": (
         'pto.rls_buf_dyn "PIPE_MTE2", %c4, 0 : index\npto.get_buf_dyn "PIPE_V", %c4, 0 : index',
         'pto.rls_buf_dyn "PIPE_V", %c4, 0 : index\npto.get_buf_dyn "PIPE_MTE3", %c4, 0 : index',
+    ),
+    "buffers with literals": (
+        'pto.rls_buf "PIPE_MTE2", 4, 0\npto.get_buf [#pto.pipe<PIPE_V>, 4, 0]',
+        'pto.rls_buf "PIPE_V", 4\npto.get_buf %c4_i64, "PIPE_MTE3"',
     ),
     "barriers": ("pto.barrier #pto.pipe<PIPE_ALL>", 'pto.barrier "PIPE_ALL"'),
     "older barriers": ("pto.pipe_barrier #pto.pipe<PIPE_ALL>", "pto.pipe_barrier #pto.pipe<PIPE_ALL>"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from native.agreement import agree
+from both_engines import agree
 from ptosim.api import Kernel
 from sanitize.kernels import ALL, COPY, MASK, check, kinds, load, order, put, scope, store, take, text, vlds, vsts
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reference.kernel import failure, module, run, scope_failure, ub_after
+from small_kernels import failure, module, run, scope_failure, ub_after
 from tables import table
 
 STORE_QUERIES = "\n".join(
@@ -170,4 +170,4 @@ def test_print(capsys: pytest.CaptureFixture[str]) -> None:
     pto.print "x = %.2f", %x : f32
     pto.print "%d %s", %n : i32"""
     run(module("%n: i32, %x: f32", body), -3, 1.5)
-    assert capsys.readouterr().out == "b0.aiv0: n = -3\nb0.aiv0: x = 1.50\nb0.aiv0: %d %s -3\n"
+    assert capsys.readouterr().out == "b0.aiv0: n = -3\nb0.aiv0: x = 1.50\nb0.aiv0: %d %s -3\n" * 2  # of either engine

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from native.agreement import agree, fails
+from both_engines import agree, fails
 from ptosim.api import Kernel
 
 HEAD = """module attributes {pto.target_arch = "a5"} {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reference.kernel import SIZE, Bytes, lints, loaded, module, scope, scope_failure, some_bytes, ub_after
+from small_kernels import SIZE, Bytes, lints, loaded, module, scope, scope_failure, some_bytes, ub_after
 
 LIMIT = 256 * 1024
 MEMORY = some_bytes(4096)

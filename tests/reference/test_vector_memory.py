@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ptosim.effects.vector_memory import DUAL_LOAD_MODES, DUAL_STORE_MODES, LOAD_MODES, STORE_MODES
-from reference.kernel import Bytes, loaded, scope_failure, some_bytes, ub_after
+from small_kernels import Bytes, loaded, scope_failure, some_bytes, ub_after
 from tables import table
 
 MEMORY = some_bytes(2048)

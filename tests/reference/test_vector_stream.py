@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from reference import kernel
-from reference.kernel import SIZE, loaded, scope_failure, some_bytes, ub_after
+import small_kernels
+from small_kernels import SIZE, loaded, module, scope, scope_failure, some_bytes, ub_after
 
 MEMORY = some_bytes(4096)
 
 
 def lints(body: str) -> list[str]:
-    return kernel.lints(kernel.module("", kernel.scope(body)))
+    return small_kernels.lints(module("", scope(body)))
 
 
 def misuses(body: str) -> list[str]:
-    return kernel.misuses(kernel.module("", kernel.scope(body)))
+    return small_kernels.misuses(module("", scope(body)))
 
 
 # --- loads ------------------------------------------------------------------------------------------------------------

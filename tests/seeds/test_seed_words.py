@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from native.agreement import agree, fails
+from both_engines import agree, fails
 from tables import table
 
 HEAD = """

@@ -1,4 +1,5 @@
-"""Kernels around a few instructions: an image of UB goes in, the instructions run on it, and the image comes out.
+"""Kernels around a few instructions, run on both engines: an image of UB goes in, the instructions run on it, and the
+image comes out.
 
 Instructions use values without defining them; their names say what they are:
 
@@ -19,13 +20,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from both_engines import BothEngines, agree, fails
 from ptosim.api import Kernel, Launch, load
 from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.element import ELEMENTS
 from ptosim.machine.entry import Entry
 from ptosim.machine.observer import Observer
-from raw import all_raw
 
 Bytes = NDArray[np.uint8]
 
@@ -97,22 +98,25 @@ def kernel_of(text: str) -> Kernel:
 
 
 def run(text: str, *arguments: Any, **options: Any) -> None:
-    """Run the kernel @k of a module on the reference engine."""
-    kernel_of(text)(*all_raw(arguments), engine="reference", **options)
+    """Run the kernel @k of a module on both engines; an engine or schedule may be named."""
+    BothEngines(kernel_of(text))(*arguments, **options)
 
 
-_IN = f"""pto.mte_gm_ub %in, %ub_ui8, %c0_i64, %c{SIZE}_i64 nburst(%c1_i64, %c{SIZE}_i64, %c{SIZE}_i64)
+def filled_and_shown(body: str, size: int = SIZE) -> str:
+    """So many bytes of %in come to UB, and those of UB go to %out; the body stands between, apart from both."""
+    return f"""pto.mte_gm_ub %in, %ub_ui8, %c0_i64, %c{size}_i64 nburst(%c1_i64, %c{size}_i64, %c{size}_i64)
   : G<ui8>, P<ui8>, i64, i64, i64, i64, i64
-pto.barrier #pto.pipe<PIPE_ALL>"""
-_OUT = f"""pto.barrier #pto.pipe<PIPE_ALL>
-pto.mte_ub_gm %ub_ui8, %out, %c{SIZE}_i64 nburst(%c1_i64, %c{SIZE}_i64, %c{SIZE}_i64)
+pto.barrier #pto.pipe<PIPE_ALL>
+{body}
+pto.barrier #pto.pipe<PIPE_ALL>
+pto.mte_ub_gm %ub_ui8, %out, %c{size}_i64 nburst(%c1_i64, %c{size}_i64, %c{size}_i64)
   : P<ui8>, G<ui8>, i64, i64, i64, i64
 pto.barrier #pto.pipe<PIPE_ALL>"""
 
 
 def ub_after(body: str, before: Any = b"", target: str = "a5", schedule: str = "program", outside: str = "") -> Bytes:
     """The first bytes of UB after a vector scope with this body (and after what follows `outside` of it)."""
-    text = module("%in: G<ui8>, %out: G<ui8>", f"{_IN}\n{scope(body)}\n{outside}\n{_OUT}", target)
+    text = module("%in: G<ui8>, %out: G<ui8>", filled_and_shown(f"{scope(body)}\n{outside}"), target)
     source, result = np.zeros(SIZE, np.uint8), np.zeros(SIZE, np.uint8)
     given = np.frombuffer(np.ascontiguousarray(before).tobytes(), np.uint8)
     source[: len(given)] = given
@@ -182,3 +186,34 @@ def line_of(text: str, instruction: str) -> int:
 
 def some_bytes(count: int, seed: int = 1) -> Bytes:
     return np.random.default_rng(seed).integers(0, 256, count, np.uint8)
+
+
+# --- random bytes in UB -----------------------------------------------------------------------------------------------
+
+
+def image_kernel(body: str, rest: str = "", arguments: str = "", target: str = "a5") -> Kernel:
+    """A kernel that brings an image of UB in and takes it out; `body` stands between."""
+    return load(module("%in: G<ui8>, %out: G<ui8>" + arguments, filled_and_shown(body), target, rest)).kernel("k")
+
+
+def same(body: str, *scalars: Any, rest: str = "", arguments: str = "", target: str = "a5", **options: Any) -> Bytes:
+    """UB after the body, the same on both engines."""
+    made = image_kernel(body, rest, arguments, target)
+    found = agree(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8), *scalars, **options)
+    assert isinstance(found, list), found
+    return np.frombuffer(found[1], np.uint8)
+
+
+def wrong(
+    body: str, *scalars: Any, rest: str = "", arguments: str = "", target: str = "a5", **options: Any
+) -> Diagnostic:
+    """The error of a body, the same on both engines."""
+    made = image_kernel(body, rest, arguments, target)
+    return fails(made, some_bytes(SIZE), np.zeros(SIZE, np.uint8), *scalars, **options)
+
+
+def either(body: str, *scalars: Any, arguments: str = "") -> str | None:
+    """The kind of error that a body ends with, if any; the engines agree in any case."""
+    given = some_bytes(SIZE), np.zeros(SIZE, np.uint8)
+    found = agree(image_kernel(body, arguments=arguments), *given, *scalars)
+    return found.kind if isinstance(found, Diagnostic) else None

@@ -1,26 +1,96 @@
-"""Every scalar operation on every type it takes, on edge values and random ones: both engines, bit for bit."""
+"""Every scalar operation on every type it takes, on edge values and random ones: both engines, bit for bit.
 
+Integers, comparisons and casts between integers have a formula besides; test_scalar.py has floats.
+"""
+
+from collections.abc import Callable
 from functools import lru_cache
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native.agreement import agree, fails
+from both_engines import agree, fails
 from ptosim import api
 from ptosim.effects.element import element
 
 INTEGERS = ("i1", "i8", "i16", "i32", "i64", "index")
 FLOATS = ("f16", "bf16", "f32", "f64")
 
-BINARY = "addi subi muli andi ori xori maxsi minsi maxui minui shli shrui shrsi".split()
-DIVISIONS = "divsi remsi floordivsi ceildivsi divui remui ceildivui".split()
-EXTENDED = "addui_extended mulsi_extended mului_extended".split()
+Formula = Callable[[int, int, int, int], int]
+"""Of both operands with their signs, and of both without."""
+
+INTEGER: dict[str, Formula] = {
+    "addi": lambda a, b, _, __: a + b,
+    "subi": lambda a, b, _, __: a - b,
+    "muli": lambda a, b, _, __: a * b,
+    "andi": lambda a, b, _, __: a & b,
+    "ori": lambda a, b, _, __: a | b,
+    "xori": lambda a, b, _, __: a ^ b,
+    "maxsi": lambda a, b, _, __: max(a, b),
+    "minsi": lambda a, b, _, __: min(a, b),
+    "maxui": lambda _, __, c, d: max(c, d),
+    "minui": lambda _, __, c, d: min(c, d),
+    "shli": lambda a, _, __, d: a << min(d, 64),
+    "shrui": lambda _, __, c, d: c >> min(d, 64),
+    "shrsi": lambda a, _, __, d: a >> min(d, 64),
+}
+DIVISIONS: dict[str, Formula] = {
+    "divsi": lambda a, b, _, __: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1),
+    "remsi": lambda a, b, _, __: abs(a) % abs(b) * (-1 if a < 0 else 1),
+    "floordivsi": lambda a, b, _, __: a // b,
+    "ceildivsi": lambda a, b, _, __: -(-a // b),
+    "divui": lambda _, __, c, d: c // d,
+    "remui": lambda _, __, c, d: c % d,
+    "ceildivui": lambda _, __, c, d: -(-c // d),
+}
+EXTENDED: dict[str, Formula] = {
+    "addui_extended": lambda _, __, c, d: c + d,
+    "mulsi_extended": lambda a, b, _, __: a * b,
+    "mului_extended": lambda _, __, c, d: c * d,
+}
+INTEGER_ORDERS: dict[str, Formula] = {
+    "eq": lambda a, b, _, __: a == b,
+    "ne": lambda a, b, _, __: a != b,
+    "slt": lambda a, b, _, __: a < b,
+    "sle": lambda a, b, _, __: a <= b,
+    "sgt": lambda a, b, _, __: a > b,
+    "sge": lambda a, b, _, __: a >= b,
+    "ult": lambda _, __, c, d: c < d,
+    "ule": lambda _, __, c, d: c <= d,
+    "ugt": lambda _, __, c, d: c > d,
+    "uge": lambda _, __, c, d: c >= d,
+}
+INTEGER_CASTS: dict[str, Formula] = {
+    "extsi": lambda a, _, __, ___: a,
+    "extui": lambda _, __, c, ___: c,
+    "trunci": lambda a, _, __, ___: a,
+    "index_cast": lambda a, _, __, ___: a,
+    "index_castui": lambda _, __, c, ___: c,
+}
 FLOAT_BINARY = "addf subf mulf divf remf maximumf minimumf maxnumf minnumf".split()
 FLOAT_UNARY = "arith.negf math.absf math.sqrt math.exp math.log math.floor math.ceil".split()
-INTEGER_ORDERS = "eq ne slt sle sgt sge ult ule ugt uge".split()
-FLOAT_ORDERS = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
+FLOAT_ORDERS = {
+    "false": "",
+    "oeq": "=",
+    "ogt": ">",
+    "oge": ">=",
+    "olt": "<",
+    "ole": "<=",
+    "one": "<>",
+    "ord": "<=>",
+    "ueq": "=?",
+    "ugt": ">?",
+    "uge": ">=?",
+    "ult": "<?",
+    "ule": "<=?",
+    "une": "<>?",
+    "uno": "?",
+    "true": "<=>?",
+}
+"""Where each holds: the left one is less, both are equal, it is greater, or one is no number."""
 
 PAIRS = 64
 
@@ -100,16 +170,32 @@ def columns(kinds: tuple[str, ...], rows: np.ndarray) -> list[np.ndarray]:
     return [column.astype(f"u{element(stored(kind)).bytes}") for column, kind in zip(made, kinds, strict=True)]
 
 
-def compare(line: str, taken: tuple[str, ...], given: tuple[str, ...], rows: np.ndarray) -> None:
+def compare(
+    line: str, taken: tuple[str, ...], given: tuple[str, ...], rows: np.ndarray, formula: Formula | None = None
+) -> list[list[int]]:
+    """What both engines give, as bit patterns: for two results the formula gives both as one number."""
     results = [np.zeros(len(rows), f"u{element(stored(kind)).bytes}") for kind in given]
-    expected = agree(kernel(line, taken, given), *columns(taken, rows), *results, len(rows))
-    assert isinstance(expected, list)
+    left = agree(kernel(line, taken, given), *columns(taken, rows), *results, len(rows))
+    assert isinstance(left, list)
+    found = [np.frombuffer(raw, array.dtype).tolist() for raw, array in zip(left[len(taken) :], results, strict=True)]
+    if formula is not None:
+        width = element(taken[0]).bits
+        for a, b, *both in zip(*(rows[:, side].tolist() for side in (0, 1)), *found, strict=True):
+            wanted = formula(*(_signed(each % 2**width, width) for each in (a, b)), a % 2**width, b % 2**width)
+            for kind, one in zip(given, both, strict=True):
+                assert one == wanted % 2 ** element(kind).bits, (line, a, b)
+                wanted >>= width
+    return found
+
+
+def _signed(value: int, width: int) -> int:
+    return value - 2**width if value >> (width - 1) else value
 
 
 @pytest.mark.parametrize("kind", INTEGERS)
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("name", INTEGER)
 def test_integers(name: str, kind: str) -> None:
-    compare(f"%x = arith.{name} %a, %b : {kind}", (kind, kind), (kind,), patterns(kind, 1))
+    compare(f"%x = arith.{name} %a, %b : {kind}", (kind, kind), (kind,), patterns(kind, 1), INTEGER[name])
 
 
 @pytest.mark.parametrize("kind", [kind for kind in INTEGERS if kind != "i1"])
@@ -118,7 +204,7 @@ def test_divisions(name: str, kind: str) -> None:
     rows = patterns(kind, 2)
     bits = element(kind).bits
     defined = (rows[:, 1] != 0) & ~((rows[:, 0] == 1 << (bits - 1)) & (rows[:, 1] == (1 << bits) - 1))
-    compare(f"%x = arith.{name} %a, %b : {kind}", (kind, kind), (kind,), rows[defined])
+    compare(f"%x = arith.{name} %a, %b : {kind}", (kind, kind), (kind,), rows[defined], DIVISIONS[name])
 
 
 @pytest.mark.parametrize("name", DIVISIONS)
@@ -137,12 +223,13 @@ def test_what_cannot_be_divided(name: str, divisor: int) -> None:
 def test_two_results(name: str, kind: str) -> None:
     second = "i1" if name == "addui_extended" else kind
     types = f"{kind}, i1" if name == "addui_extended" else kind
-    compare(f"%x, %y = arith.{name} %a, %b : {types}", (kind, kind), (kind, second), patterns(kind, 3))
+    line = f"%x, %y = arith.{name} %a, %b : {types}"
+    compare(line, (kind, kind), (kind, second), patterns(kind, 3), EXTENDED[name])
 
 
 @pytest.mark.parametrize("kind", [kind for kind in INTEGERS if kind not in ("i1", "index")])
 def test_absolute_integers(kind: str) -> None:
-    compare(f"%x = math.absi %a : {kind}", (kind,), (kind,), patterns(kind, 4))
+    compare(f"%x = math.absi %a : {kind}", (kind,), (kind,), patterns(kind, 4), lambda a, _, __, ___: abs(a))
 
 
 @pytest.mark.parametrize("kind", FLOATS)
@@ -160,13 +247,20 @@ def test_floats_alone(name: str, kind: str) -> None:
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize("order", INTEGER_ORDERS)
 def test_comparisons_of_integers(order: str, kind: str) -> None:
-    compare(f"%x = arith.cmpi {order}, %a, %b : {kind}", (kind, kind), ("i1",), patterns(kind, 7))
+    line = f"%x = arith.cmpi {order}, %a, %b : {kind}"
+    compare(line, (kind, kind), ("i1",), patterns(kind, 7), INTEGER_ORDERS[order])
 
 
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("order", FLOAT_ORDERS)
 def test_comparisons_of_floats(order: str, kind: str) -> None:
-    compare(f"%x = arith.cmpf {order}, %a, %b : {kind}", (kind, kind), ("i1",), patterns(kind, 8))
+    rows = patterns(kind, 8)
+    (found,) = compare(f"%x = arith.cmpf {order}, %a, %b : {kind}", (kind, kind), ("i1",), rows)
+    dtype = ml_dtypes.bfloat16 if kind == "bf16" else np.dtype(f"f{element(kind).bytes}")
+    with np.errstate(invalid="ignore"):
+        a, b = (rows[:, side].astype(f"u{element(kind).bytes}").view(dtype).astype(float) for side in (0, 1))
+    holds = {"<": a < b, "=": a == b, ">": a > b, "?": np.isnan(a) | np.isnan(b)}
+    assert found == [int(any(holds[word][row] for word in FLOAT_ORDERS[order])) for row in range(len(rows))]
 
 
 @pytest.mark.parametrize("kind", [*INTEGERS, *FLOATS])
@@ -195,7 +289,8 @@ CASTS = [
 
 @pytest.mark.parametrize("name, source, result", CASTS)
 def test_casts(name: str, source: str, result: str) -> None:
-    compare(f"%x = arith.{name} %a : {source} to {result}", (source,), (result,), patterns(source, 10))
+    line = f"%x = arith.{name} %a : {source} to {result}"
+    compare(line, (source,), (result,), patterns(source, 10), INTEGER_CASTS.get(name))
 
 
 @given(st.lists(st.integers(0, (1 << 64) - 1), min_size=2, max_size=2), st.sampled_from(FLOAT_BINARY))
