@@ -63,7 +63,7 @@ def test_a_module_says_first_which_thing_it_holds():
 
 def test_a_docstring_starts_with_its_thing():
     """Such as 'the bytes that it holds' in place of 'what it holds', 'the id of a flag' in place of 'of a flag'."""
-    hidden = ("What ", "Of ", "Those ", "Who ", "That ", "So ")
+    hidden = ("What ", "How ", "Where ", "Of ", "Those ", "Who ", "That ", "So ")
     found = [
         f"{path.relative_to(SOURCE)}:{node.lineno}"
         for path in FILES

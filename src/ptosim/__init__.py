@@ -33,7 +33,7 @@ _HOMES = {
     "ranks.world": "World launch",
     "ptodsl": "pto scalar",
 }
-"""Where the public names are at home."""
+"""The modules of the public names."""
 
 __all__ = [
     "BLOCK",

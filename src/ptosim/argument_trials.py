@@ -169,7 +169,7 @@ class ArgumentTrials:
         return {value: number for position, number in numbers for value in self.parameters.values(position)}
 
     def rows_of(self, position: int, chosen: Mapping[int, str]) -> list[int]:
-        """How long the rows of views of an array are."""
+        """The length of the rows of views of an array."""
         known = self._known(chosen)
         found = (value_under(length, known) for length in self.parameters.uses(position).rows)
         return [length for length in dict.fromkeys(found) if length is not None]

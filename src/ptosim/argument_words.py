@@ -240,8 +240,8 @@ def expected(path: str, parameter: Parameter, index: int, size: int) -> Array:
 
 
 def differing(found: Array, wanted: Array, atol: float, rtol: float) -> Array:
-    """Where flat arrays differ by more than the tolerance; NaN equals NaN. Without a tolerance numbers are compared
-    exactly, whatever their type."""
+    """The places at which flat arrays differ by more than the tolerance; NaN equals NaN. Without a tolerance numbers
+    are compared exactly, whatever their type."""
     with np.errstate(all="ignore"):
         if atol == rtol == 0:
             return ~((found == wanted) | ((found != found) & (wanted != wanted)))

@@ -41,7 +41,7 @@ DLPACK_FLOATS: Mapping[int, str] = {4: "bf16", 10: "f8E4M3FN", 12: "f8E5M2", 14:
 """Float types that NumPy does not take from a tensor, by their code in DLPack."""
 DLPACK_UNSIGNED = 1
 DLPACK_CODE: Mapping[bytes, int] = {b"dltensor": 20, b"dltensor_versioned": 52}
-"""Where the code of the elements lies in a capsule of that name."""
+"""The place of the elements' code in a capsule of that name."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ MOST_CHANGES = 6
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """How a launch is checked; `check` says what these mean."""
+    """The options of a check; `check` says what each means."""
 
     mem_bar: str = "relaxed"
     blocks: Sequence[int | str] | None = None
@@ -52,7 +52,7 @@ def verdict_of(kernel: Kernel) -> Verdict:
 
 
 def explained(kernel: Kernel, verdict: Verdict) -> Iterator[str]:
-    """How a kernel was judged: what was followed and how, and the change that would let an undecided one be decided."""
+    """The reasoning of a proof: what was followed and how, and the change that would decide an undecided kernel."""
     from ptosim.order.exploration.followed import followed
 
     if verdict.states:
@@ -306,7 +306,7 @@ def _notes(observation: Observation | None, left: Callable[[], Sequence[Diagnost
 
 
 def _unwritten(wanted: str | bool, is_whole: bool) -> Severity | None:
-    """How bytes of outputs count that no block writes; None where they do not, or where not all blocks run."""
+    """The severity of bytes of outputs that no block writes; None if they do not count, or some blocks do not run."""
     if isinstance(wanted, bool):  # the names of an earlier version
         wanted = "note" if wanted else "off"
     chosen = choice("unwritten", wanted, UNWRITTEN)
@@ -359,7 +359,7 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | No
 def _trials(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
 ) -> Trials:
-    """How edited texts are tried."""
+    """The trials of edited texts."""
     from ptosim.order.replay.comparison import Baseline, ReplayStanding
     from ptosim.repair.larger_launches import enlargements
     from ptosim.repair.trials import Trials

@@ -320,7 +320,7 @@ DEPENDS_ON_VALUES = ("out-of-bounds", "misaligned", "id-range", "invalid", "arit
 
 
 def _circumstances(diagnostic: Diagnostic) -> Iterator[str]:
-    """How often, and when first: said where blocks or the turns of a loop leave a choice."""
+    """The count and the first occurrence, where blocks or the turns of a loop leave a choice."""
     decided = diagnostic.block and diagnostic.kind in DEPENDS_ON_VALUES
     if not diagnostic.loops and diagnostic.count == 1 and not decided:
         return

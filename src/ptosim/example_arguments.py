@@ -235,7 +235,7 @@ class _Search:
     # --- trials -------------------------------------------------------------------------------------------------------
 
     def _first(self, choices: Mapping[int, Sequence[str]]) -> ArgumentTrial:
-        """Where to begin: with the likeliest words, or with the same number for all that bound no loop."""
+        """The first trials: with the likeliest words, or with the same number for all that bound no loop."""
         firsts = {position: words[0] for position, words in choices.items()}
         plain = [position for position, word in firsts.items() if word in ("0", "1", "3")]
         best = self._tried(firsts, FEW_STEPS)

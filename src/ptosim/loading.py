@@ -163,7 +163,7 @@ def _refuse_wrong_order(loaded: LoadedModule) -> None:
 
 
 def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:
-    """Where the tiles of a module lie, or where it has none, what its pointers name."""
+    """The memory plan of a module: its tiles, or where it has none, what its pointers name."""
     from ptosim.report.pointer_plan import pointer_plans
 
     written = load(source, target)
@@ -172,7 +172,7 @@ def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:
 
 
 def layouts_of(source: Source, target: str | None = None) -> list[LayoutPlan]:
-    """Where the lanes of logical vectors lie."""
+    """The layouts of logical vectors."""
     parsed = load(source, target).parsed.cloned()
     with deep_recursion():
         inline_regions(parsed)

@@ -198,7 +198,7 @@ class Module:
         return Module(load_source(lowered, requested), requested)
 
     def plan(self) -> Plan:
-        """Where each tile lies, how long it is in use, and how much of every memory is taken."""
+        """The memory plan: the place and the lifetime of each tile, and how much of every memory is taken."""
         from ptosim.loading import layouts_of, plan_of
         from ptosim.report.plan import Plan
 
@@ -243,7 +243,7 @@ class Kernel:
         self._kernels: dict[tuple[bool, Observe], LinkedKernel] = {}
         self._sieve: LinkedKernel | str | None = None
         self.origin: RecordedOrigin[Kernel] | None = None
-        """Where it was recorded from a program in another language."""
+        """The program in another language that it was recorded from."""
 
     @property
     def name(self) -> str:

@@ -27,7 +27,7 @@ class Source:
     name: str
     text: str
     places: "AuthoredPlaces | None" = field(default=None, compare=False, repr=False)
-    """Where its operations stand in the files that it was made from."""
+    """The places of its operations in the files that it was made from."""
     is_own: bool = field(default=False, compare=False, repr=False)
     """Whether ptosim wrote it, of a text that was no longer than one may be: it may be longer, and of its syntax errors
     the first is enough."""
@@ -184,7 +184,7 @@ class AuthoredPlaces:
 
     @property
     def entries(self) -> Sequence[tuple[int, Location | None]]:
-        """Where each operation begins, by offset, and its place."""
+        """The offset of each operation, and its place."""
         return self._entries
 
     def of(self, location: Location) -> Location | None:

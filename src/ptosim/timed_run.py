@@ -140,7 +140,7 @@ class Pricing:
         }
 
     def operands(self, operation: int) -> LoggedOperands:
-        """How the log keeps what an operation was issued with."""
+        """The log's form of the operands of an operation."""
         op, work = self.module.parsed.operations[operation], self.of_operation[operation]
         places: dict[SSAValue, int | tuple[int, Callable[[Ints], Ints]]] = {}
         number = 0

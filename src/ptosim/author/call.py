@@ -51,7 +51,7 @@ I32_ROLES = ("key0", "key1", "counter0", "counter1", "counter2", "counter3", "bl
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a call differs from what its class says."""
+    """The differences of a call from its class."""
 
     keywords: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names of keywords that are not those of roles and properties."""

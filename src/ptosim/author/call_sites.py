@@ -56,7 +56,7 @@ class _Sites:
                 self._visit(function)
 
     def _counted(self) -> Counter[Function]:
-        """How many calls each function serves, when all above it are copied as well."""
+        """The number of calls that each function serves, when all above it are copied as well."""
         found: Counter[Function] = Counter()
         inner = {self._bodies.get(call.symbol) for calls in self._calls.values() for call in calls}
 

@@ -25,7 +25,7 @@ _ENDS = {C2V: ("aiv", "aic"), V2C: ("aic", "aiv")}
 
 @dataclass(frozen=True)
 class FifoStorage:
-    """Where the entries of a FIFO lie."""
+    """The memory of the entries of a FIFO."""
 
     gm_slot_buffer: Any = None
     gm_slot_tensor: Any = None

@@ -12,7 +12,7 @@ from types import CodeType, FrameType, TracebackType
 from ptosim.places import MOST_CALLS, Location, Source
 
 GENERATED = "__pto_"
-"""How the functions are called that the rewriting has made of branches and bodies of loops."""
+"""Names of the functions that branches and bodies of loops become."""
 
 _PACKAGE = "ptosim."
 _PARTS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")

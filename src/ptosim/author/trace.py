@@ -35,7 +35,7 @@ class TracedFunction:
     sections: list[str] = field(default_factory=list[str])
     """The sections and scopes around, outermost first."""
     scopes: list[Location | None] = field(default_factory=list["Location | None"])
-    """Where the vector scopes around begin."""
+    """The beginnings of the vector scopes around."""
     kernel_kind: str | None = None
     sections_done: set[str] = field(default_factory=set[str])
     op_attrs: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -62,7 +62,7 @@ class Trace:
     """The loops of the explicit form around."""
     symbols: dict[str, int] = field(default_factory=dict[str, int])
     definition: Location | None = None
-    """Where the kernel is defined; what no line asked for stands there."""
+    """The definition of the kernel; operations that no line asked for stand there."""
     named: set[Any] = field(default_factory=set[Any])
     """The values that have the name that the author gave them."""
 

@@ -89,7 +89,7 @@ def _asked(view: ViewValue, what: str, number: int) -> Any:
 
 
 def address_of_view(view: ViewValue) -> PointerValue:
-    """Where a view begins."""
+    """The start of a view."""
     found = operation("pto.tensor_view_addr")
     assert found is not None
     type_ = PtrType.of(view.ssa.type.data.element, Space.GM)  # type: ignore[attr-defined]

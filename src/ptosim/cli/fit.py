@@ -87,7 +87,7 @@ def _known(refit: Sequence[str], figures: Mapping[str, object]) -> None:
 
 
 def _launches(rows: Sequence[Measurement], architecture: str) -> list[Launch]:
-    """How each row is timed; PTOError with every row that cannot be launched, at its line."""
+    """A timed launch for each row; PTOError with every row that cannot be launched, at its line."""
     from ptosim import api
 
     modules: dict[str, api.Module] = {}

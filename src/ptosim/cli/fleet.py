@@ -43,7 +43,7 @@ def sweep(
 
 
 def _shown(done: int, count: int | None, seconds: float) -> None:
-    """How far it is, and when it may be done."""
+    """The progress, and the time that may be left."""
     if not sys.stderr.isatty():
         return
     rate = done / seconds if seconds else 0.0

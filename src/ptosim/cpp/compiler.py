@@ -81,7 +81,7 @@ class ProgramText:
     file: str
     added: str
     shadow: Path
-    """Where copies of included files lie."""
+    """The directory of copies of included files."""
 
 
 @dataclass(frozen=True)

@@ -253,7 +253,7 @@ def _applied(source: Source, insertions: Sequence[Insertion]) -> str:
 
 
 def _start(source: Source, line: int) -> int:
-    """Where the first statement of a line begins; before an `else` the `if` that it belongs to."""
+    """The start of the first statement of a line; before an `else` the `if` that it belongs to."""
     while line > 1 and re.match(r"\s*(?:\}\s*)?else\b", source.line(line)):
         line -= 1
         while line > 1 and not re.match(r"\s*if\b", source.line(line)):

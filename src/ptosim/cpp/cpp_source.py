@@ -75,7 +75,7 @@ def kernels_in(text: str, repeated: bool = False) -> list[WrittenKernel]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the parenthesis that opens at `start` closes."""
+    """The end of the parenthesis that opens at `start`."""
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] == "(") - (text[at] == ")")
@@ -190,7 +190,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _callee(plain: str, at: int) -> int | None:
-    """Where the name begins that stands before `<<<`: a name, a macro that makes one, template arguments behind."""
+    """The start of the name before `<<<`: a name, a macro that makes one, template arguments behind."""
     end = len(plain[:at].rstrip())
     for opening, closing in ("<>", "()"):
         if plain[end - 1 : end] == closing:

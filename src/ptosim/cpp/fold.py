@@ -103,5 +103,5 @@ def unfolded(nodes: Sequence[Node]) -> Iterator[int]:
 
 
 def length(node: Node) -> int:
-    """How many operations of the recording a node stands for."""
+    """The number of operations of the recording that a node stands for."""
     return 1 if isinstance(node, FoldedStep) else node.count * sum(map(length, node.body))

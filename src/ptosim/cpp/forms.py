@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 KIND_SIZES = {"G": 12, "T": 3, "P": 2}
-"""How many values an operand has: that of a tensor, of a tile and of a pointer; others have one."""
+"""The number of values of an operand: a tensor, a tile, a pointer; others have one."""
 
 
 @dataclass(frozen=True)
 class OperationForm:
-    """How an operation is written, and what its operands are."""
+    """The form of an operation: how it is written, and its operands."""
 
     text: str
     kinds: tuple[tuple[str, ...], ...]

@@ -37,7 +37,7 @@ def packed_strides(word: Any) -> tuple[Any, Any]:
 
 
 def group_fields(word: Any) -> tuple[Any, Any, Any, Any]:
-    """How often the older layout-converting copies repeat their matrix, and its strides in L1, 16 bits each."""
+    """The repeats of the matrix of older layout-converting copies, and its strides in L1, 16 bits each."""
     return word & SHORT_LIMIT, word >> 16 & SHORT_LIMIT, word >> 32 & SHORT_LIMIT, word >> 48 & SHORT_LIMIT
 
 

@@ -44,7 +44,7 @@ class Conversion:
 
 @dataclass(frozen=True, slots=True)
 class LanePlacement:
-    """Where the values of a result come from.
+    """The sources of the values of a result.
 
     A value is a lane, except in the 4-bit formats, where a lane holds two of them (the low nibble first).
     """

@@ -27,7 +27,7 @@ class Element:
     bits: int
     kind: Kind
     count: int = 1
-    """How many elements a packed one consists of; element 0 lies in the low bytes."""
+    """The number of elements in a packed one; element 0 lies in the low bytes."""
     part: "Element | None" = None
     """The type of each of them."""
 

@@ -85,7 +85,7 @@ def group_columns(element: Element, split: bool) -> int:
 
 
 def quant_row(pointer: Any) -> Any:
-    """Where in its segment the quantisation words begin that a pointer names."""
+    """The offset in its segment of the quantisation words that a pointer names."""
     return pointer & (0xFF * QUANT_ROW)
 
 

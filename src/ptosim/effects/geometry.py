@@ -74,5 +74,5 @@ def ceil_div(quantity: Quantity, power: int) -> Any:
 
 
 def reach(count: Quantity, stride: Quantity) -> Any:
-    """How far the last of `count` equally spaced rows starts behind the first (nothing for an empty or single one)."""
+    """The distance from the first of `count` equally spaced rows to the last (nothing for an empty or single one)."""
     return maximum(count - 1, 0) * stride

@@ -95,7 +95,7 @@ DEINTERLEAVE: dict[Granularity, tuple[Table, Table]] = {name: _deinterleave(stri
 
 @dataclass(frozen=True)
 class PredicateMode:
-    """How a predicate lies in memory. Bit n of memory is bit n % 8 of byte n // 8."""
+    """The layout of a predicate in memory. Bit n of memory is bit n % 8 of byte n // 8."""
 
     name: str
     footprint: int
@@ -129,7 +129,7 @@ STREAM_BITS: dict[Granularity, Table] = {
 
 
 def stream_bytes(granularity: Granularity) -> int:
-    """How many bytes one pstu appends."""
+    """The number of bytes that one pstu appends."""
     return len(STREAM_BITS[granularity]) // 8
 
 

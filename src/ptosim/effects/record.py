@@ -49,7 +49,7 @@ Group = Literal["register", "block", "pair"]
 
 @dataclass(frozen=True)
 class Taint:
-    """How an undefined or racy byte of an operand reaches the results of an instruction."""
+    """The way of an undefined or racy byte from an operand to the results of an instruction."""
 
     spread: Spread
     crosses: Callable[[Static], bool] = _never
@@ -137,7 +137,7 @@ used.
 
 
 Reach = Literal["exact", "bound", "unknown"]
-"""How an extent is meant: its first and last byte are touched where no mask forbids it; nothing outside of it is, and
+"""The meaning of an extent: its first and last byte are touched where no mask forbids it; nothing outside of it is, and
 data decides what inside; or data decides everything, such as when the bytes of a stream reach memory."""
 
 
@@ -177,7 +177,7 @@ class Effects:
     timing: str
     """The timing class that every target file prices."""
     taint: Taint = Taint.NONE
-    """How undefined and racy bytes travel through it."""
+    """The way of undefined and racy bytes through it."""
     accesses: Callable[[Static], tuple[Access, ...]] = no_accesses
     requires: Callable[[Static], Requirements] = _none_required
     """The rules of its operands; of `Static` it may ask for words and the target."""

@@ -48,7 +48,7 @@ def list_valid(config: Any, number: int) -> Any:
 
 
 def repeats(config: Any) -> Any:
-    """How many times the merge is repeated, on lists that lie behind each other."""
+    """The number of merges, on lists that lie behind each other."""
     return config & 0xFF
 
 

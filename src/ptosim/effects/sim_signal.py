@@ -20,7 +20,7 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "lt": operator.lt,
     "le": operator.le,
 }
-"""How a word is compared with a number."""
+"""Comparisons of a word with a number."""
 OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "ge": "lt", "lt": "ge", "le": "gt"}
 MOST_LOOKS = 1 << 16
 """Looks at words in GM in a row, of all cores together, after which nothing is expected to change any more."""

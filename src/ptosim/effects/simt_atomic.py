@@ -24,6 +24,6 @@ EFFECTS: dict[str, Effects] = named(*(Effects(name, Pipe.S, "scalar", Taint.CROS
 
 
 def atomic_name(name: str, kind: str, sign: str | None = None) -> str:
-    """How an update is called where two of them are compared: `add f32`, as copies with atomics have it."""
+    """The name of an update, by which two of them are compared: `add f32`, as copies with atomics have it."""
     word = name.removeprefix("pto.atomic_")
     return f"{word} u{kind[1:]}" if sign == "unsigned" and word in ("min", "max") else f"{word} {kind}"

@@ -28,7 +28,7 @@ ALWAYS = -1
 
 @dataclass(frozen=True)
 class LoadMode:
-    """How a load distributes memory over one or two registers."""
+    """Distribution of memory over one or two registers by a load."""
 
     name: str
     footprint: int
@@ -44,7 +44,7 @@ class LoadMode:
 
 @dataclass(frozen=True)
 class StoreMode:
-    """How a store collects memory from one or two registers."""
+    """Collection of memory from one or two registers by a store."""
 
     name: str
     footprint: int

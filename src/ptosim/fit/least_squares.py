@@ -17,7 +17,7 @@ _SPREAD = 0.1
 """The standard error of a constant, relative to it, with which it is not determined, if its value before lies within
 two of them."""
 _PART = 0.1
-"""How much of a constant that cannot be told apart goes into another one, for that to be said."""
+"""The least share of a constant in another one that is mentioned, where the two cannot be told apart."""
 
 
 class Solution(NamedTuple):
@@ -78,7 +78,7 @@ def _solved(weighted: Floats, wanted: Floats, before: Floats, free: Flags) -> tu
 
 
 def _joined(weighted: Floats, free: Flags) -> NDArray[np.bool_]:
-    """Where a kept figure would be written as a sum of solved ones."""
+    """The kept figures as sums of solved ones."""
     joined = np.zeros((len(free), len(free)), bool)
     if free.any():
         columns: Floats = weighted / np.maximum(np.linalg.norm(weighted, axis=0), np.finfo(float).tiny)

@@ -154,7 +154,7 @@ class Fleet:
 
     @property
     def _size(self) -> int:
-        """How many cases a batch takes."""
+        """The number of cases in a batch."""
         if not self._seconds:
             return 1
         return max(1, min(MOST_IN_BATCH, int(BATCH_SECONDS / max(median(self._seconds), 1e-6))))

@@ -40,7 +40,7 @@ def _is_whole(value: Any) -> bool:
 
 
 class Rows:
-    """Where the rows of a sweep go."""
+    """The store of the rows of a sweep."""
 
     def __init__(self, out: Path, varied: Mapping[str, Any]) -> None:
         self.out, self.parts = out, out.with_name(f"{out.name}.parts")

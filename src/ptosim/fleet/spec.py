@@ -34,7 +34,7 @@ _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
 @dataclass(frozen=True)
 class Tuning:
-    """How the best values are looked for."""
+    """The search for the best values."""
 
     small: Mapping[str, Any] = field(default_factory=dict[str, Any])
     keep: float = 0.3
@@ -153,7 +153,7 @@ def _wrong(path: Path, text: str, message: str, key: str, table: str = "", hint:
 
 
 def _place(path: Path, text: str, key: str, table: str) -> Location | None:
-    """Where a key stands: in its table, or before the first one."""
+    """The line of a key: in its table, or before the first one."""
     inside = not table
     for number, line in enumerate(text.split("\n"), 1):
         header = re.match(r"\s*\[\s*([\w.\-\"]+)\s*\]", line)

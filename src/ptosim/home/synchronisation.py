@@ -131,7 +131,7 @@ class Synchronised:
 
     @cached_property
     def second_buffers(self) -> tuple[SecondBuffer, ...]:
-        """Where a second buffer would save time, the most first; written order is taken away to see."""
+        """Places for a second buffer, by the cycles saved; written order is taken away to see."""
         draft = self.draft
         if _pairs(draft.written):
             bare = prepared_without(self.before.module.verified, _all(self._written))

@@ -41,7 +41,7 @@ Number = int | SSAValue
 
 @dataclass
 class InsertionPoint:
-    """Where operations go: into a block, before one of its operations or at its end."""
+    """The place for operations: into a block, before one of its operations or at its end."""
 
     block: Block
     before: Operation | None = None

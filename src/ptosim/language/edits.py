@@ -40,7 +40,7 @@ class OperationPlace:
 
     @property
     def shown(self) -> Location:
-        """Where its author wrote it."""
+        """The place in the author's file."""
         return self.source.location(self.start, max(1, self.end - self.start)).shown
 
 

@@ -29,7 +29,7 @@ TARGETS = {"a5": "a5", "a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3"}
 TARGET_ARCH = "pto.target_arch"
 DEVICE_SPEC = "pto.device-spec"
 A5_DEVICES = ("Ascend950", "Ascend910_95")
-"""How the names of devices begin that are an a5; all others are an a2 or a3."""
+"""The first letters of names of a5 devices; all others are an a2 or a3."""
 
 _TILES = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 

@@ -345,7 +345,7 @@ def _condition(head: Blocked) -> str:
 
 
 def _received(head: Blocked) -> Iterator[str]:
-    """How often the word was notified, and whether the same word of another rank was instead."""
+    """The notifications of the word, or of the same word of another rank instead."""
     watched, signals = head.entry.watched, head.core.signals
     assert watched is not None
     address = watched.words.addresses[watched.failing or 0]

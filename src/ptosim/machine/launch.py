@@ -69,7 +69,7 @@ class LaunchGeometry:
 
 @dataclass(eq=False, slots=True)
 class Progress:
-    """How far a launch of a run is: its cores start when all cores of those before it have ended."""
+    """The progress of one launch of a run: its cores start when all cores of those before it have ended."""
 
     number: int
     """The number of the launch in the list of the run."""

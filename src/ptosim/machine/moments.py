@@ -283,5 +283,5 @@ SITE_MASK = (1 << PIPE_SHIFT) - 1
 
 
 def head(site: int, pipe: int) -> int:
-    """How a row names its operation and its pipe."""
+    """The numbers by which a row names its operation and its pipe."""
     return site | pipe << PIPE_SHIFT

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Use = Literal["mask", "address", "condition", "operand", "scalar"]
 
 Closeness = Literal["entries", "accesses"]
-"""How closely an observer looks. At "entries" accesses are told when their entry ends, those of one length together,
-without a `Change`; taint is not carried, and the scalar unit's own accesses are left out."""
+"""The detail that an observer asks for. At "entries" accesses are told when their entry ends, those of one length
+together, without a `Change`; taint is not carried, and the scalar unit's own accesses are left out."""
 
 DECIDED = 0x80
 """The bit of a taint number that says: a tainted mask or lane number has decided the value."""

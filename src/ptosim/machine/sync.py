@@ -83,7 +83,7 @@ _ZEROS = array("q", bytes(8 * max(CORE_WORDS, CLUSTER_WORDS)))
 
 
 class Form(StrEnum):
-    """How a semaphore instruction was spelled, as far as it decides which cores it joins."""
+    """The spelling of a semaphore instruction, as far as it decides which cores it joins."""
 
     SYNC = "sync"  # sync.set, sync.wait: what the target makes of them
     INTRA_BLOCK = "intra_block"  # A5

@@ -173,7 +173,7 @@ class Tracker:
             self.report("semaphore-overflow", overflow_message(counter), entry)
 
     def _both_ways(self, counter: SyncCounter, entry: Entry) -> None:
-        """Where a machine had one counter for both directions, a set would also satisfy the wait of its own core."""
+        """A set that would satisfy the wait of its own core, on a machine with one counter for both directions."""
         other = self.core.cluster.reverse(counter) if counter.key.mechanism == "semaphore" else None
         if other is None:
             return

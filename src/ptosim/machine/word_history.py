@@ -100,7 +100,7 @@ class Outlook:
         return any(_reaches(comparison, value, *state) for state in self._states(others))
 
     def _states(self, others: Sequence[WordWrite]) -> Iterator[tuple[int, list[int]]]:
-        """Where the word may start, and what may be added to it."""
+        """The possible first values of the word, and what may be added to it."""
         sets = [write for write in self.known if not write.adds]
         if not sets:
             fixed = self.before + sum(write.value or 0 for write in self.known)

@@ -208,7 +208,7 @@ def _shapes(values: Sequence[state.Native]) -> list[state.CrossingShape]:
 
 
 def _passed_kind(kind: Type) -> Type:
-    """How a part goes through a call: conditions as bits of integers, registers as words, which every processor passes.
+    """The form of a part in a call: conditions as bits of integers, registers as words, which every processor passes.
     (256 bits are four integers: with AVX2 LLVM mixes up the lanes of an i256 that comes out of a call.)"""
     if kind.lanes and kind.element == I1:
         return I64.vector(kind.lanes // 64) if kind.lanes > 64 else Type(f"i{kind.lanes}")

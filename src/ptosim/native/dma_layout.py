@@ -36,7 +36,7 @@ class GmMatrix:
     small_c0: Value
 
     def element_offset(self, row: Value, column: Value) -> Value:
-        """Where an element lies, from the start of its group."""
+        """The offset of an element in its group."""
         along, across = (row, column) if self.layout == "nd2nz" else (column, row)
         return along * self.inner_stride + across * self.width
 

@@ -36,7 +36,7 @@ from ptosim.native.routines.product import ProductKind, product
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """How to multiply; all are conditions."""
+    """The variants of a product; all are conditions."""
 
     from_accumulators: Value
     from_bias: Value
@@ -51,7 +51,7 @@ def _bit(word: Value, number: int) -> Value:
 
 
 def _bias(operands: Any) -> Value | None:
-    """Where the row of the bias table lies, of the forms that have one."""
+    """The row of the bias table, of the forms that have one."""
     return getattr(operands, "bias", None)
 
 

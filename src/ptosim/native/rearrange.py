@@ -67,7 +67,7 @@ def vsqz(f: FunctionBuilder, core: Core, input: Value, active: Value) -> Value:
 
 @lowering(op.VUsqz)
 def vusqz(f: FunctionBuilder, core: Core, input: Value, active: Value) -> Value:
-    """How many lanes before this one are active; the input only gives the type."""
+    """The number of active lanes before this one; the input only gives the type."""
     core.set_register(Register.SQZN, count_lanes(f, active) * lane_bytes(input.kind))
     return prefix_sums(f, moved_up(f, active.zext(input.kind.element), 1))
 

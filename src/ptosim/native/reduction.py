@@ -155,7 +155,7 @@ VALUES = 256
 
 
 def _counts(f: FunctionBuilder, input: Value, mask: Mask) -> Value:
-    """How many active lanes have each value of a byte."""
+    """The number of active lanes that have each value of a byte."""
     counters = f.scratch(VALUES * 4)
     counters.fill(0, VALUES * 4)
 

@@ -214,7 +214,7 @@ def _resume(
 
 
 def _scheduled(f: FunctionBuilder, core: Core, records: Value, warps: Value) -> Value:
-    """Where blocks may wait for each other, warps that have all had their turn let other cores go first."""
+    """Hand over to other cores when all warps have had their turn, if blocks may wait for each other."""
     gives = f.constant(I1, core.unit.together)
 
     def resumed(goes_on: int) -> Value:

@@ -20,7 +20,7 @@ WORDS = {0: Register.SIMT_KEPT, 1: Register.SIMT_KEPT_BEHIND}
 
 
 def _room(warp: WarpBody, slot: int) -> Value:
-    """Where the words of a warp lie."""
+    """The words of a warp."""
     far = warp.number * (4 * WARP) + slot * (4 * MOST_WORKITEMS)
     return warp.f.base(ContextWord.WORKITEMS).at(far)
 

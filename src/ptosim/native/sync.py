@@ -214,7 +214,7 @@ def barrier(f: FunctionBuilder, core: Core, pipe: str) -> None:
 def tsync(
     f: FunctionBuilder, core: Core, addresses: tuple[Value, ...], sizes: tuple[Value, ...], spaces: tuple[Space, ...]
 ) -> None:
-    """Where nothing is stalled, everything issued so far has ended."""
+    """If nothing is stalled, everything issued so far has ended."""
     ranges = list(zip(spaces, addresses, sizes, strict=True))
     _either(core, nothing_stalled(f), lambda: core.observer.awaited(core, ranges), "tsync")
 

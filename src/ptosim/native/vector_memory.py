@@ -153,7 +153,7 @@ def vsst(f: FunctionBuilder, core: Core, value: Value, dest: Value, offset: Valu
 
 
 def _blocks(f: FunctionBuilder, static: Static, base: Value, operands: Operands) -> tuple[Value, Value]:
-    """Where the 8 blocks lie, <8 x i64>, and the pointer advanced by the repeat stride."""
+    """The addresses of the 8 blocks, <8 x i64>, and the pointer advanced by the repeat stride."""
     strides = {role: getattr(operands, role) for role in ("control", "block_stride", "repeat_stride")}
     wide = Operands(**{role: value.zext(I64) for role, value in strides.items() if value is not None})
     starts = f.poison(I64.vector(BLOCKS))

@@ -113,7 +113,7 @@ def _tally(sets: list[LocalArraySet]) -> Tally | None:
 
 
 def passed(tally: Tally, get: Operation) -> int | None:
-    """How often a tally has grown in this iteration of its loop before it is read; None outside of the loop."""
+    """The growths of a tally in this iteration of its loop before it is read; None outside of the loop."""
     at = tally.loop.body.block.find_ancestor_op_in_block(get)
     return None if at is None else int(tally.step.is_before_in_block(at))
 

@@ -288,7 +288,7 @@ def _meeting(a: Span, b: Span, loop: int | None, apart: int, every: int) -> int 
 
 
 def _step(end: Plain, loop: int) -> int:
-    """How much an end of a span moves in one iteration."""
+    """The bytes that an end of a span moves in one iteration."""
     if isinstance(end, int):
         return 0
     return next((factor for each, factor in end.terms.items() if each.loop == loop), 0)

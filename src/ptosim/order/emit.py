@@ -34,7 +34,7 @@ _SECTIONS: dict[CoreKind, type[Section]] = {CoreKind.AIC: SectionCube, CoreKind.
 
 @dataclass(frozen=True)
 class EmitTarget:
-    """Where what was inserted is written: into the program itself, or into the text that it was lowered from."""
+    """The destination of insertions: into the program itself, or into the text that it was lowered from."""
 
     module: VerifiedModule
     function: Function
@@ -68,9 +68,9 @@ class OrderWriter:
         self.core = core
         self.is_mixed = is_mixed
         self.counts: dict[tuple[ModelBlock, int], Number] = {}
-        """How often blocks were executed, modulo some lanes, for those who ask inside."""
+        """Executions of blocks, modulo some lanes, for those who ask inside."""
         self.counters: dict[tuple[ModelBlock, int], SSAValue] = {}
-        """Where only a counter says it, for those who ask behind all loops."""
+        """Blocks of which only a counter says it, for those who ask behind all loops."""
 
     def emit(self) -> None:
         for pair in filter(self.target.holds, self.inserted.pairs):

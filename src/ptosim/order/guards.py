@@ -18,7 +18,7 @@ _TURNED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle", "eq": "eq", "
 _OPPOSITE = {"slt": "sge", "sle": "sgt", "sgt": "sle", "sge": "slt", "ne": "eq"}
 """The negation of each comparison."""
 _BELOW = {"slt": -1, "sle": 0, "eq": 0}
-"""How far from a number what is compared with it is at most."""
+"""The farthest from a number that its comparisons are followed."""
 
 
 def bounds_of(loop: For) -> Iterator[int]:

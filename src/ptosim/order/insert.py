@@ -24,14 +24,14 @@ from ptosim.order.unknown_ids import is_token
 from ptosim.order.walk import Again, Walker
 
 _TRIALS, _LONG_TRIALS = 600_000, 6_000
-"""How many walks may be spent on what is superfluous, times the square of the entries; in a long program, times the
+"""The walks that may be spent on superfluous pairs, times the square of the entries; in a long program, times the
 entries. So loading stays quick."""
 LONG = 500
 """Entries of a program in which one pair of each two pipes at a time makes room for ids, and not one alone."""
 FEW = 6
 """Entries of a program in which the fewest pairs count more than the earliest sets."""
 _CREDIT = 2
-"""How many iterations a pair without a way back may run ahead."""
+"""The iterations that a pair without a way back may run ahead."""
 
 
 def insert(program: OrderProgram) -> Inserted:

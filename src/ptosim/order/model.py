@@ -62,7 +62,7 @@ class Node:
 
     op: Operation
     core: int = field(default=0, kw_only=True)
-    """Where the programs of several cores are followed, which of them it is in."""
+    """The core whose program it is in, where those of several are followed."""
 
     def blocks(self) -> Sequence[NodeBlock]:
         return ()
@@ -116,7 +116,7 @@ class SignalNode(Node):
     partner: int | None
     """The other core; None where the id says which."""
     need: int = 1
-    """How many signals have to be under way so that a wait is sure to be passed."""
+    """The number of signals under way with which a wait is sure to be passed."""
 
 
 @dataclass(eq=False)
@@ -194,7 +194,7 @@ class LoopNode(Node):
     path: tuple[int, ...]
     """The loops around it and itself, outermost first."""
     most: int | None = None
-    """How often it runs at most, where that is known."""
+    """The most iterations, where that is known."""
 
     def blocks(self) -> Sequence[NodeBlock]:
         return (self.body,)
@@ -238,4 +238,4 @@ class OrderProgram:
     serial: frozenset[Pipe]
     """Pipes whose entries end one after the other."""
     cores: int = 1
-    """How many cores it is the program of."""
+    """The number of cores that run this program."""

@@ -31,7 +31,7 @@ class Pair:
     number: int
     """Its wait as a member of sets, behind the entries of the program."""
     lanes: int | None = None
-    """How many ids it takes in turn, once that is known."""
+    """The number of ids that it takes in turn, once that is known."""
     base: int = 0
     """The first of its ids."""
 
@@ -62,7 +62,7 @@ class InsertedBarrier:
     around: tuple[LoopNode, ...]
     serves: tuple[EntryNode, EntryNode]
     distance: int = 0
-    """How many iterations are between the two entries that it orders."""
+    """The number of iterations between the two entries that it orders."""
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Inserted:
     """By the outermost loop: the pairs that have tokens before it and drain them behind it."""
 
     versions: dict[LoopNode, int] = field(default_factory=lambda: defaultdict(int))
-    """How often something was added or removed inside each loop."""
+    """The number of changes inside each loop."""
 
     def add(self, item: Pair | InsertedBarrier) -> None:
         for listed in self._lists(item):
@@ -88,7 +88,7 @@ class Inserted:
             listed.remove(item)
 
     def _lists(self, item: Pair | InsertedBarrier) -> Iterator[list[Any]]:
-        """Where something is listed that is about to be added or removed."""
+        """The list of something that is about to be added or removed."""
         for loop in item.around:
             self.versions[loop] += 1
         yield self.before[item.before]

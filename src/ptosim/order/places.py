@@ -9,7 +9,7 @@ from ptosim.order.model import BranchNode, LoopNode, Node, NodeBlock, OrderProgr
 
 
 class Places:
-    """Where the nodes of a program are."""
+    """The places of the nodes of a program."""
 
     def __init__(self, program: OrderProgram) -> None:
         self.block_of: dict[Node, NodeBlock] = {}

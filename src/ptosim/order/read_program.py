@@ -252,7 +252,7 @@ class Reader:
 
 
 def _phases(loop: model.LoopNode) -> list[model.Counter]:
-    """Where the ids of flags in a loop count from, other than from 0."""
+    """The first number of ids of flags in a loop that do not count from 0."""
     ids = [node.id for node in loop.body.walk() if isinstance(node, model.Flag)]
     found = {(id_.loop, id_.start, 0): None for id_ in ids if isinstance(id_, Periodic) and id_.start}
     return [counter for counter in found if counter[0] == loop.name]

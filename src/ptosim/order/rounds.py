@@ -15,7 +15,7 @@ class Round:
     loop: LoopNode | None
     """None for the function itself."""
     distance: int = 0
-    """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
+    """The number of iterations since the followed entries were issued; 0 where they are issued on the way."""
     arm: NodeBlock | None = None
     """The branch around both the followed entries and those they meet; every iteration between takes it."""
     behind: dict[Node, Known] = field(default_factory=dict[Node, Known])

@@ -14,7 +14,7 @@ from ptosim.order.insert import Inserter
 from ptosim.order.pairs import Pair
 
 MOST_TRIALS = 24
-"""How often the cost may be asked for."""
+"""The most evaluations of the cost."""
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,13 @@ def shorten(module: VerifiedModule) -> None:
 
 
 def work(module: VerifiedModule) -> int:
-    """How much there is to do until a kernel is timed: its entries are read, and then run."""
+    """The work until a kernel is timed: its entries are read, and then run."""
     functions = [each for each in every_function(module.parsed.module) if not each.is_declaration]
     return sum(READ * len(_entries(each)) + _executed(each, _iterations(each)) for each in functions)
 
 
 def _iterations(function: Function) -> dict[For, int]:
-    """How often each loop may run: all alike, and where that is still too much, the outermost only once."""
+    """The most iterations of each loop: all alike, and where that is still too much, the outermost only once."""
     loops = [op for op in function.walk() if isinstance(op, For) and not is_scope(op) and enclosing_scope(op) is None]
     depths = {loop: len(_loops(loop)) for loop in loops}
     often = dict.fromkeys(loops, MOST_ITERATIONS)

@@ -19,7 +19,7 @@ from ptosim.order.written_walk import TurnWalker
 MOST_SIGNALS = 15
 """The most signals that a semaphore counts."""
 _FURTHER = 4
-"""How many iterations more than for memory are followed, to see how far one core gets ahead of another."""
+"""The iterations followed beyond those for memory, to see how far one core gets ahead of another."""
 
 
 class SignalWalker(TurnWalker):
@@ -35,7 +35,7 @@ class SignalWalker(TurnWalker):
             if any(isinstance(node, SignalNode) for node in loop.body.walk()):
                 self.farthest[name] += _FURTHER
         self.ahead: dict[tuple[SetSignal, LoopNode], int] = {}
-        """How many iterations of a loop ago all waits have ended that a set knows of."""
+        """The number of iterations of a loop since all waits ended that a set knows of."""
         self.lacking: list[WaitSignal] = []
         """Waits that no signal is under way for."""
 

@@ -133,7 +133,7 @@ class State:
         self.issued = change(self.issued)
 
     def counts(self) -> dict[Key, int]:
-        """How many tokens of each key are under way."""
+        """The number of tokens of each key under way."""
         return {key: len(tokens) for key, tokens in self.tokens.items() if tokens}
 
     def joined(self, other: State) -> State:

@@ -49,7 +49,7 @@ def operation(module: VerifiedModule, number: int) -> Operation:
 
 
 def named(op: Operation) -> str:
-    """How a report calls a synchronising operation."""
+    """The name of a synchronising operation in reports."""
     assert isinstance(op, PTOOperation)
     words = [op.attribute(role) for role in op.property_roles]
     return " ".join([op.name, *(word.data for word in words if isinstance(word, StringAttr))])

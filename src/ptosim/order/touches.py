@@ -236,7 +236,7 @@ def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, tur
 
 
 def _active_bytes(op: PTOOperation, access: Access, values: Values) -> Number | None:
-    """How far behind its first byte an access reaches at most, by the lanes of its mask; None where it is unknown."""
+    """The reach of an access behind its first byte, by the lanes of its mask; None where it is unknown."""
     if access.mask is None or not isinstance(access.map, LoadMode | StoreMode):
         return None
     mask = op.segment(access.mask)[0]

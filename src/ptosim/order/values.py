@@ -238,7 +238,7 @@ class Values:
         return total
 
     def tallied(self, tally: Tally, more: int | None) -> Number | None:
-        """How often a loop has gone round in all; every tally of one loop has the same number."""
+        """The iterations of a loop in all; every tally of one loop has the same number."""
         path = self._loops.get(tally.loop.body.block)
         if path is None or more is None:
             return None

@@ -74,7 +74,7 @@ class TurnWalker(Walker):
                 self.farthest[name] += period
 
     def _met(self, entry: EntryNode, here: Round) -> int:
-        """Where entries are left out in some turns, they meet later than the least distance says."""
+        """Entries left out in some turns meet later than the least distance says."""
         if here.loop is None or here.distance == 0 or self.periods[here.loop.name] == 1:
             return super()._met(entry, here)
         most = here.loop.most
@@ -91,7 +91,7 @@ class TurnWalker(Walker):
         return self.last.with_turns(super()._awaited(node, here))
 
     def times(self, node: Node) -> Times:
-        """How often the loops around a node have to run to come to where the walk is."""
+        """The iterations of the loops around a node that lead to the present state of the walk."""
         return {loop.name: self.turns.get(loop.name, 0) + 1 for loop in self.places.loops[self.places.block_of[node]]}
 
     # --- flags --------------------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class Last:
         inside.update({name: self.with_turns(members) for name, members in inside.items()})
 
     def names(self, inside: int, turn: int) -> dict[int, int]:
-        """How members are called behind a loop whose last iteration was of a turn."""
+        """The names of members behind a loop whose last iteration was of a turn."""
         return {member: alias for (member, at), alias in self._turns.items() if at == turn and inside & member}
 
     def with_turns(self, members: int) -> int:

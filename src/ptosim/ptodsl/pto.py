@@ -15,7 +15,7 @@ HOMES = {
     "ptosim.author.vmi": "vmi",
     "ptosim.author.scopes": "section vecscope static_range for_ if_ while_ yield_",
 }
-"""Where names are at home that are no calls of operations."""
+"""The modules of names that are no calls of operations."""
 
 _known: dict[str, Any] = {}
 

@@ -919,10 +919,10 @@ def get_buf_dyn(pipe: Literal['PIPE_S', 'PIPE_V', 'PIPE_M', 'PIPE_MTE1', 'PIPE_M
     """Older name of pto.get_buf with a computed id."""
     ...
 def get_clock32() -> ScalarValue:
-    """How many clocks the workitem has asked for in this launch, 32 bits."""
+    """The number of clocks that the workitem has asked for in this launch, 32 bits."""
     ...
 def get_clock64() -> ScalarValue:
-    """How many clocks the workitem has asked for in this launch, 64 bits."""
+    """The number of clocks that the workitem has asked for in this launch, 64 bits."""
     ...
 def get_ctrl() -> Any:
     """Read the control register."""
@@ -2002,7 +2002,7 @@ def vtrc(input: RegisterValue, mask: MaskValue, rnd: Literal['R', 'A', 'F', 'C',
     """Round to an integral value, staying in the same float type."""
     ...
 def vusqz(input: RegisterValue, mask: MaskValue) -> RegisterValue:
-    """How many active lanes come before each lane."""
+    """The number of active lanes before each lane."""
     ...
 def vxor(lhs: RegisterValue, rhs: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Bitwise exclusive or."""
@@ -2455,7 +2455,7 @@ class _Vmi:
         """Older spelling of pto.vmi.vabs."""
         ...
     def active_prefix_index(self, mask: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
-        """How many active lanes of a mask come before each lane."""
+        """The number of active lanes of a mask before each lane."""
         ...
     def addf(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
         """Older spelling of pto.vmi.vadd."""

@@ -344,7 +344,7 @@ class GlobalSpace:
         return {number: data for number, data in self.buffers.items() if regions.find(number) is not None}
 
     def addresses(self, rank: int) -> Mapping[int, tuple[int, int]]:
-        """Where it lies in this process, and how large it is."""
+        """Its address in this process, and its size."""
         return {number: (data.ctypes.data, len(data)) for number, data in self.visible(rank).items()}
 
     def arguments(self, values: Values, grid: int) -> Callable[[int], list[int]]:

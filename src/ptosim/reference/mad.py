@@ -58,7 +58,7 @@ class MatrixProduct:
     """A row in L0A is a plain one."""
     saturate: bool
     tf32: str | None
-    """How ties are rounded, "even" or "away"; None: not at all."""
+    """The rounding of ties, "even" or "away"; None: not at all."""
 
 
 # --- operands ---------------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def vsqz(core: Core, input: Lanes, mask: Mask) -> Lanes:
 
 @semantics(op.VUsqz)
 def vusqz(core: Core, input: Lanes, mask: Mask) -> Lanes:
-    """How many lanes before this one are active; the input only gives the type."""
+    """The number of active lanes before this one; the input only gives the type."""
     active = mask.lanes(input.itemsize)
     core.special["SQZN"] = int(np.count_nonzero(active)) * input.itemsize
     counts = np.zeros(len(input), input.dtype)

@@ -59,7 +59,7 @@ def _elements(operands: Operands, chosen: NDArray[np.bool_]) -> Places:
 
 
 def _runs(places: Places) -> Iterator[tuple[int, int]]:
-    """Where elements that follow each other begin and end, in places that ascend."""
+    """The ends of stretches of elements that follow each other, in places that ascend."""
     if not len(places):
         return
     breaks = np.flatnonzero(np.diff(places) != 1) + 1

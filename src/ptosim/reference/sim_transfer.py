@@ -42,7 +42,7 @@ def apart(core: Core, site: Site, dst: int, src: int, extents: tuple[int, ...], 
 
 
 def _elements(start: int, sizes: tuple[int, ...], strides: tuple[int, ...], width: int) -> NDArray[np.int64]:
-    """Where the elements of a view begin; of one that has very many, of its first lines."""
+    """The addresses of the elements of a view; of one that has very many, of its first lines."""
     found = np.array([signed64(start)], np.int64)
     for size, stride in reversed(list(zip(sizes, strides, strict=True))):
         steps = np.arange(min(size, max(1, MOST_ELEMENTS // len(found))), dtype=np.int64) * (stride * width)

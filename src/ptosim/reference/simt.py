@@ -142,7 +142,7 @@ def _pair(launch: WarpLaunch, waiting: Sequence[Warp]) -> None:
 
 @semantics(SyncThreads)
 def syncthreads() -> None:
-    """Where warps hand over: the flow of a body yields there."""
+    """The hand-over of warps: the flow of a body yields there."""
 
 
 @semantics(ThreadFence, ThreadFenceBlock)

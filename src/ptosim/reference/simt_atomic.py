@@ -89,7 +89,7 @@ def _facts(name: str) -> Callable[[Static], dict[str, Any]]:
 
 
 def _numbers(kind: Element, sign: str | None) -> Element:
-    """How the numbers are read."""
+    """The type by which the numbers are read."""
     return Element(f"u{kind.name}", kind.bits, "unsigned") if sign == "unsigned" and kind.is_integer else kind
 
 

@@ -60,7 +60,7 @@ class TranslatedProgram:
     program: Callable[..., None]
     """program(core, *arguments)"""
     parameters: int
-    """How many arguments it takes: a program of a pair may leave out the last ones of its kernel."""
+    """The number of arguments: a program of a pair may leave out the last ones of its kernel."""
     sites: Mapping[int, Site]
     """Line of the Python text -> operation."""
     loops: Mapping[int, tuple[str, ...]]
@@ -339,7 +339,7 @@ class Translator:
     # --- observed runs ------------------------------------------------------------------------------------------------
 
     def accesses(self, op: Operation) -> Sequence[Access]:
-        """How an operation touches memory."""
+        """The accesses of an operation to memory."""
         record = effects().get(op.name)
         return record.accesses(self.module.static(op)) if record is not None else ()
 

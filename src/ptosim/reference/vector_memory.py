@@ -103,7 +103,7 @@ class _Store:
     unit: int
     post: bool
     stride: int
-    """How far the predicate bits lie apart that the mode looks at, whatever the width of the elements."""
+    """The distance between the predicate bits that the mode looks at, whatever the width of the elements."""
 
     def gathered(self, data: Lanes) -> Bytes:
         """The bytes of a register in the order in which they are stored."""
@@ -156,7 +156,7 @@ def vsst(core: Core, value: Lanes, dest: int, offset: int, how: _Store) -> None:
 
 
 def _block_starts(base: int, operands: Operands, static: Static) -> tuple[NDArray[np.int64], int]:
-    """Where the 8 blocks lie, and the pointer advanced by the repeat stride."""
+    """The addresses of the 8 blocks, and the pointer advanced by the repeat stride."""
     advance = vector_memory.block_strides(operands, static)[1] * GRANULE
     return np.array(vector_memory.block_offsets(operands, static), np.int64) + base, base + advance
 

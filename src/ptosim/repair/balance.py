@@ -57,9 +57,9 @@ class Balance:
         """Operations on lines of their own, with their words."""
         self.changes: dict[Operation, Change] = {}
         self._numbers: dict[Operation, dict[str, Counter[int]]] = {}
-        """How often an instruction has named which id, by core."""
+        """The ids that an instruction has named, counted by core."""
         self.issued: dict[Operation, Counter[str]] = {}
-        """How often, by core."""
+        """The executions, by core."""
         self._add_up()
         self.off: Change = Counter()
         for change in self.changes.values():
@@ -113,7 +113,7 @@ class Balance:
                 yield Token("", "semaphore", id_, one, another)
 
     def _imbalances(self) -> Iterator[tuple[int, Token]]:
-        """Where a core did not get to the end of its program: what was missing, or too much, when it stood."""
+        """The state of cores that did not get to the end of their programs: what was missing, or too much."""
         for each in self.observation.imbalances:
             key, sign = each.key, 1 if each.site.name in SETS | SIGNALS else -1
             if key.mechanism == "semaphore":
@@ -188,7 +188,7 @@ class Balance:
 
     @cached_property
     def _times(self) -> dict[Block | None, Counter[str]]:
-        """How often each block was executed, by core."""
+        """The executions of each block, by core."""
         times: dict[Block | None, Counter[str]] = {}
         for op, issued in self.issued.items():
             block = op.parent_block()
@@ -207,7 +207,7 @@ class Balance:
         return Counter(dict.fromkeys(around[1], count // len(around[1])))
 
     def rank(self, change: Change | None) -> int:
-        """How promising it is: 0 where all sums become zero, 1 where they come nearer, 2 where it is unknown, 3 where
+        """A grade: 0 where all sums become zero, 1 where they come nearer, 2 where it is unknown, 3 where
         they do not. If a program was not issued to its end, 0 where it mends two of the keys that are known to be off,
         or the only one, 1 where it mends one."""
         if change is None:

@@ -34,7 +34,7 @@ class _Missing:
 
 
 def additions(balance: Balance) -> Iterator[Proposal]:
-    """Where one kind of instruction is missing."""
+    """The places at which one kind of instruction is missing."""
     missing = _missing(balance.off)
     if missing is None:
         return

@@ -34,7 +34,7 @@ Variant = tuple[Edit, Change | None]
 
 _Where = Literal["before", "after"]
 _SIDES: Sequence[tuple[_Where, _Where]] = (("before", "after"), ("after", "before"))
-"""Where a line goes beside a neighbour, and inside of it."""
+"""The places of a line beside a neighbour, and inside of it."""
 
 
 class Variants:

@@ -62,7 +62,7 @@ class Halves:
     # --- flags --------------------------------------------------------------------------------------------------------
 
     def _places(self, op: Operation, key: Key, held: tuple[tuple[Operation, Pipe], ...]) -> Iterator[Edit]:
-        """Where the wait for a set may belong, before work of its pipe, or the set for a wait, behind it."""
+        """The places for the wait of a set, before work of its pipe, or for the set of a wait, behind it."""
         text, is_set = self._partner(op), op.name in SETS
         if text is None:
             return
@@ -111,7 +111,7 @@ class Halves:
     # --- buffers ------------------------------------------------------------------------------------------------------
 
     def _brackets(self, op: Operation) -> Iterator[Edit]:
-        """Where the other end of a bracket may belong: around the nearest work of its pipe, or the next but one."""
+        """The places for the other end of a bracket: around the nearest work of its pipe, or the next but one."""
         text, block = self._partner(op), op.parent_block()
         if text is None or block is None or not isinstance(op, PTOOperation):
             return

@@ -68,7 +68,7 @@ class SignalHalves:
                 yield from self._among_drains(op, text) if is_wait else ()
 
     def _words(self, own: Operation, key: Key, core: CoreKind, neighbours: Sequence[Operation]) -> Iterator[str]:
-        """How the id may be written there: a value that is computed for nothing, the word of the partner, the number,
+        """The spellings of the id there: a value that is computed for nothing, the word of the partner, the number,
         the words of others."""
         blocks = dict.fromkeys(op.parent_block() for op in self.program.operations() if core_of(op) is core)
         words = [word for block in blocks if block is not None for word in self.program.unused(block)]

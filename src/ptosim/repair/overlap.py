@@ -19,7 +19,7 @@ from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.program import WrittenProgram
 
 DEEPEST = 32
-"""How far a pointer is followed."""
+"""The most steps that a pointer is followed."""
 
 
 class PointerRoot(NamedTuple):

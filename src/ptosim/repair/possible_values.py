@@ -20,7 +20,7 @@ from ptosim.language.structure.control import For
 MOST = 64
 """The most integers that are told apart."""
 DEEPEST = 32
-"""How far a value is followed."""
+"""The most steps that a value is followed."""
 
 Values = frozenset[int]
 Known = Mapping[SSAValue, Values | None]

@@ -143,7 +143,7 @@ class Proposals:
         yield from self.signal_halves.proposals(early)
 
     def _rank(self, edit: Edit) -> int:
-        """How promising a line to be added is."""
+        """A grade of a line to be added."""
         words = read(edit.text)
         return self.balance.rank(self.balance.foretold(words, edit.place.block) if words else None)
 

@@ -53,7 +53,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class Effort:
-    """How many edited texts are checked: with one line edited, with several, step by step."""
+    """The most edited texts that are checked: with one line edited, with several, step by step."""
 
     lines: int
     steps: int

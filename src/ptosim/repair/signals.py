@@ -148,7 +148,7 @@ class SignalRepair:
     # --- where --------------------------------------------------------------------------------------------------------
 
     def _sides(self, first: Party, second: Party, most: int = DEEPEST) -> tuple[_Side, _Side] | None:
-        """Where the two stand in the innermost loops that both run, of so many at most."""
+        """The places of the two in the innermost loops that both run, of so many at most."""
         ops = self.program.of(first.site), self.program.of(second.site)
         if ops[0] is None or ops[1] is None:
             return None

@@ -43,7 +43,7 @@ class Trial(Protocol):
 
 @dataclass(frozen=True)
 class Trials:
-    """How texts are tried."""
+    """The trial of texts."""
 
     part: Trial
     """On the blocks that findings are about."""

@@ -26,7 +26,7 @@ LEAST_SHARE = 0.02
 MENTIONED_SHARE = 0.1
 """The least share of a line in conflicts or idle lanes that is mentioned."""
 CLOSENESS = 0.01
-"""How well the steps must give the cycles of the run before anything is said of them."""
+"""The least agreement of the steps with the cycles of the run before anything is said of them."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ COMPUTING = frozenset(PIPES.index(pipe) for pipe in ("V", "M", "MTE1", "FIX"))
 _SDMA = PIPES.index(SDMA)
 
 COLLECTIVES: Mapping[str, int] = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1, "all-to-all": 1}
-"""How often, by the best algorithms, each rank sends its part of the data to N - 1 others: what the bus bandwidth
+"""The times that each rank, by the best algorithms, sends its part of the data to N - 1 others: what the bus bandwidth
 counts."""
 
 Spans = list[tuple[int, int]]
@@ -43,7 +43,7 @@ class RankTime:
     exposed: int
     """Cycles in which it communicates, or a scalar unit stands waiting for a word, and it does not compute."""
     overlap: float | None
-    """How much of the shorter of compute and communication the other one hides: (compute + communication - both
+    """The share of the shorter of compute and communication that the other hides: (compute + communication - both
     together) / the shorter. None where there is nothing to hide."""
     sent: int
     """Bytes that went from it to other ranks,"""

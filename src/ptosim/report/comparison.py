@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def speedup(self) -> float:
-        """How many times fewer cycles the second takes."""
+        """The cycles of the first over those of the second."""
         return self.first.cycles / self.second.cycles if self.second.cycles else 1.0
 
     @cached_property

@@ -24,7 +24,7 @@ class Fix:
     """The text checks clean, at the size that was given and, where the kernel has one, at a larger size, and no proof
     says otherwise."""
     notes: tuple[str, ...] = ()
-    """How it was verified, or what is left and why."""
+    """The verification, or what is left and why."""
     left: tuple[Finding, ...] = ()
     """Findings that no edit was found for."""
 

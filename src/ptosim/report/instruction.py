@@ -228,7 +228,7 @@ def _pipe(pipe: Pipe) -> str:
 
 
 def _syntax(operation: type[TileOperation]) -> str:
-    """How a tile operation is written, with its roles; what is in brackets may be left out."""
+    """The form of a tile operation, with its roles; parts in brackets may be left out."""
     if usage := operation.usage():
         return usage
     clauses = [_clause(operation, word) for word in ("ins", "outs") if operation.clause_roles(word)]

@@ -108,7 +108,7 @@ _ENDS = {
     CoreKind.AIC: ("cube", f"%in = {_IMPORTED.format('in', 'vector')}\n%out = {_RESERVED.format('out', 'mat')}"),
     CoreKind.AIV: ("vector", f"%in = {_RESERVED.format('in', 'vec')}\n%out = {_IMPORTED.format('out', 'cube')}"),
 }
-"""Where entries arrive at both ends of a FIFO, by the core of each."""
+"""The memories at both ends of a FIFO, by the core of each."""
 
 
 def _pipe(operation: type[PTOOperation], core: CoreKind) -> str:

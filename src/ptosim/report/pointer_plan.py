@@ -36,7 +36,7 @@ class _Buffer:
 
 
 def pointer_plans(module: VerifiedModule) -> list[MemoryPlan]:
-    """Where the buffers of each function lie; one whose end is not known reaches to the next, or to that of its
+    """The buffers of each function; one whose end is not known reaches to the next, or to that of its
     memory."""
     capacity = load_target(module.target).memory
     return [

@@ -133,7 +133,7 @@ class Pending(Protocol):
 
 
 class Profile:
-    """How long a kernel takes on a target, where the time goes, and what it is bound by."""
+    """The cycles of a kernel on a target, where they go, and what it is bound by."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ class Proof:
     recorded: str | None = None
     """The launch that was recorded; what holds for it holds for no other."""
     explanation: tuple[str, ...] = ()
-    """How loops and branches were followed, and what would let an undecided kernel be decided, where that was asked."""
+    """The reasoning: how loops and branches were followed, and what would let an undecided kernel be decided."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "findings", tuple(map(authored, self.findings)))

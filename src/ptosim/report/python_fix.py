@@ -13,7 +13,7 @@ from ptosim.places import Location
 from ptosim.report.fix import Fix
 
 _ORDER = re.compile(r"pto\.(set|wait|get|rls|pipe|mem)_")
-"""How statements of synchronisation begin."""
+"""The beginnings of statements of synchronisation."""
 _ENDS = ("}", "return", "func.return", "^", "scf.yield")
 
 

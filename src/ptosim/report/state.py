@@ -62,7 +62,7 @@ class KernelState:
         return next(_elements(self.stopped, tile) for tile in self.tiles if tile.name == name)
 
     def to_json(self) -> dict[str, Any]:
-        """Where it stands and what is held, as the lines that are printed; memories in figures."""
+        """The place and what is held, as the lines that are printed; memories in figures."""
         registers = {name: value_lines(value, self.arguments) for name, value in self.stopped.registers.items()}
         return {
             "core": self.core,

@@ -26,7 +26,7 @@ class TileOperationTime:
     cycles: int
     """The cycles of one execution."""
     sum: str
-    """How these add up: "7 + 64 × 2 (vadd) + 18 = 153"."""
+    """The sum of these: "7 + 64 × 2 (vadd) + 18 = 153"."""
     lane_use: float | None
     """The valid share of the lanes of the repeats, up to 1; None where there are no repeats or it is a guess."""
     idle_repeats: float

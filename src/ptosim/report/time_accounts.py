@@ -72,7 +72,7 @@ class Waiting:
     name: str
     cause: str
     set_line: int | None
-    """Where the signal came from that ended it."""
+    """The source of the signal that ended it."""
     cycles: int
     count: int
 
@@ -248,7 +248,7 @@ def least_cycles(recording: Recording) -> int:
 
 
 def waitings(recording: Recording) -> list[Waiting]:
-    """Where pipes stood still, the longest first."""
+    """The waits of pipes, the longest first."""
     rows = recording.rows
     waits: list[int] = np.flatnonzero(column(rows.kind) == RowKind.WAIT).tolist()
     sums: dict[tuple[int, int, int], list[int]] = {}

@@ -41,7 +41,7 @@ class Stored:
         return self.start < start + width and start < self.start + self.width
 
     def hidden_from(self, clock: Clock) -> str | None:
-        """How it may be that a reader, who knows this, finds the bytes that were there before. Whether it is in order
+        """The reason why a reader, who knows this, may find the bytes that were there before. Whether it is in order
         with the store itself is for others to say."""
         steps = clock.get(self.core * SLOTS, 0)
         is_told = clock.get(self.core * SLOTS + STORES, 0) > self.n

@@ -65,7 +65,7 @@ class Checker(DoubtObserver):
         self.races = WorkitemRaces(self.findings, subject.regions, subject.together)
         self.iterations = Iterations(subject.program)
         self.unconsumed: dict[tuple[str, str], Site] = {}
-        """Where one pipe or core signals another that does not wait for it."""
+        """The places at which one pipe or core signals another that does not wait for it."""
         self.imbalances: dict[tuple[Site, Key], Imbalance] = {}
         """Signals without a partner, in the order of the run."""
         self.steps: Counter[Step] = Counter()

@@ -119,7 +119,7 @@ class Conflict:
     count: int = 0
     clobber: Clobber | None = None
     workitem: Workitem | None = None
-    """Where an instruction of workitems takes part: the lowest that does,"""
+    """The workitem of an instruction of workitems: the lowest that takes part,"""
     launch: Site | None = None
     """and what has launched it."""
     also: list[Conflict] = field(default_factory=list["Conflict"])
@@ -221,7 +221,7 @@ class Findings:
 
     @property
     def number(self) -> int:
-        """How many findings there will be at least."""
+        """The least number of findings that there will be."""
         return len({_group(key, found) for key, found in self.found.items()})
 
 

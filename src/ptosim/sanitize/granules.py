@@ -18,7 +18,7 @@ from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Places, ShadowWindow, 
 Stamps = NDArray[np.int64]
 Test = Callable[[Stamps], NDArray[np.bool_]]
 Room = Callable[[], int]
-"""How many bytes the shadow of GM may still take."""
+"""The bytes that the shadow of GM may still take."""
 ROW = 8 * GRANULE
 """Bytes of the stamps of a split granule."""
 STEP = 8192

@@ -26,7 +26,7 @@ class ScopeAccess(NamedTuple):
     site: Site
     wrote: bool
     fences: int
-    """How many fences of the scope came before it."""
+    """The number of fences of the scope before it."""
 
 
 _Set = tuple[ScopeAccess, ...]

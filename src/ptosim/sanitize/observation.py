@@ -40,13 +40,13 @@ class Observation:
     endings: Mapping[Location | None, Edit]
     """For copies that nothing waits for, the barrier that would."""
     steps: Mapping[Step, int]
-    """How often what was issued, all blocks together."""
+    """Executions of each instruction, all blocks together."""
     standing: frozenset[Site]
-    """Where scalar units stood still before their programs were over."""
+    """The places at which scalar units stood still before their programs were over."""
     global_memory: GlobalShadow
     """The reads and writes of the arguments."""
     issued: float
-    """How many instructions a block has issued."""
+    """The number of instructions that a block has issued."""
     last: int | None = None
     """The block after which there were as many findings as were wanted."""
     is_complete: bool = True

@@ -57,7 +57,7 @@ class WrittenProgram:
         return self.executed(site) or self.operation(site.location)
 
     def uses(self, site: Site) -> WordUses:
-        """Where the value of a scalar load, or the answer of a test, goes."""
+        """The uses of the value of a scalar load, or of the answer of a test."""
         op = self.executed(site)
         return WordUses() if op is None else self._answers.uses(op)
 
@@ -74,7 +74,7 @@ class WrittenProgram:
 
     @cached_property
     def pointer_roots(self) -> PointerRoots:
-        """Where pointers to UB begin."""
+        """The roots of pointers to UB."""
         parsed = self.module.parsed
         within = parsed.whole_tiles("ub") if follows_library(parsed.module) else ()
 

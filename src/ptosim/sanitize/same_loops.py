@@ -10,11 +10,11 @@ from ptosim.language.structure.function import Function
 from ptosim.sanitize.program import WrittenProgram, ancestors, launched
 
 DEEPEST = 8
-"""How far values of two programs are followed when they are compared."""
+"""The most steps that values of two programs are followed when they are compared."""
 
 
 def loops_alike(program: WrittenProgram, first: Location | None, second: Location | None) -> int:
-    """How many loops around two instructions of different cores are run alike, from the outermost one on."""
+    """The number of loops around two instructions of different cores that run alike, from the outermost one on."""
     ops = program.operation(first), program.operation(second)
     if ops[0] is None or ops[1] is None:
         return 0

@@ -38,7 +38,7 @@ def entry_of(stamp: int) -> int:
 
 
 def fences_of(stamp: int) -> int:
-    """How many fences of its scope came before the access."""
+    """The number of fences of its scope before the access."""
     return (stamp % ENTRY_ONE) // FENCE_ONE
 
 

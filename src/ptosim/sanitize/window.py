@@ -13,7 +13,7 @@ from ptosim.effects.element import GRANULE
 Array = NDArray[Any]
 Places = NDArray[np.int64]
 Starts = int | range | Places
-"""Where the pieces of an access start: a single one, equally spaced ones, or any."""
+"""The starts of the pieces of an access: a single one, equally spaced ones, or any."""
 
 GRANULE_BITS = GRANULE.bit_length() - 1
 
@@ -38,7 +38,7 @@ class ShadowWindow:
 
     @property
     def starts(self) -> int | range:
-        """Where its rows start, unless they are irregular."""
+        """The starts of its rows, unless they are irregular."""
         return self.start if self.count == 1 else range(self.start, self.start + self.count * self.stride, self.stride)
 
     def of(self, array: Array) -> Array:

@@ -85,7 +85,7 @@ class WordValues:
         self._say(entry, "race", message, severity, other, "this may come before or after")
 
     def _counted(self, entry: Entry, words: list[Passed]) -> None:
-        """How often a loop has looked, where that is used."""
+        """The number of looks of a loop, where that is used."""
         uses = self.program.uses(entry.site)
         if uses.count is None or not words[0].holds or not self._may_be_otherwise(words):
             return

@@ -416,7 +416,7 @@ def _grade(
     b: int,
     epoch: Epoch,
 ) -> int:
-    """How grave it is that two rows meet; 0: not at all."""
+    """The gravity of two rows that meet; 0: none."""
     one, two = accesses[int(first.numbers[a])], accesses[int(second.numbers[b])]
     if epoch.orders(one, int(first.workitems[a]), two, int(second.workitems[b])):
         return 0

@@ -41,7 +41,7 @@ class Target(NamedTuple):
     figures: Mapping[str, Figure]  # the same, flat, by dotted path
 
     def origin(self, path: str) -> str:
-        """Where a figure comes from: a key of `figures.ORIGINS`."""
+        """The origin of a figure: a key of `figures.ORIGINS`."""
         return self.figures[_known(self.figures, path, {})].origin
 
     def with_overrides(self, overrides: Mapping[str, Any], instructions: Mapping[str, str] | None = None) -> "Target":

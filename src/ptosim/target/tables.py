@@ -152,7 +152,7 @@ CONSUMERS = ("alu", "special", "store")
 
 
 class IssueClass(NamedTuple):
-    """How an A5 vector unit executes the instructions of a class."""
+    """The execution of a class of instructions on an A5 vector unit."""
 
     latency: Pair
     interval: Pair

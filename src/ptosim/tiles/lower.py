@@ -101,7 +101,7 @@ class _Function:
         }
         """Tiles whose valid region is set inside a loop or branch that they were not made in."""
         self.regions: dict[SSAValue, SSAValue] = {}
-        """Where the valid regions of these are kept: arrays of the scalar unit."""
+        """The arrays of the scalar unit that keep the valid regions of these."""
 
     @property
     def parsed(self) -> ParsedModule:
@@ -206,7 +206,7 @@ class _Function:
                 write.nothing()
 
     def _note_tiles(self, op: PTOOperation) -> None:
-        """Where the tiles of an operation lie, for rules about their bytes."""
+        """The memory of the tiles of an operation, for rules about their bytes."""
         found = [tile for value in op.operands if isinstance(tile := self.known.get(value), Tile)]
         named = [tile for tile in map(_named, found) if tile is not None]
         if named:

@@ -359,7 +359,7 @@ class Machine:
 
 
 def _horizon(unit: IssueUnit) -> int:
-    """How many cycles back a start can still matter."""
+    """The most cycles back at which a start can still matter."""
     latencies = chain.from_iterable(prices.latency for prices in unit.classes.values())
     reaches = chain.from_iterable(chain.from_iterable(row.values() for row in unit.forward.values()))
     return max(unit.register_release, *latencies, *reaches)

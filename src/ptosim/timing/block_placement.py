@@ -11,7 +11,7 @@ from ptosim.timing.recording import Recording
 
 
 def hardware_cores(kind: str, target: Target) -> int:
-    """How many blocks of this kind of kernel the chip runs at a time."""
+    """The number of blocks of this kind of kernel that the chip runs at a time."""
     chip = target.chip
     if kind == "vector":
         return chip.vector_cores

@@ -32,7 +32,7 @@ _NUMBER = np.array([RECORDED.index(_PIPE[slot]) for slot in sorted(_PIPE)])
 
 @dataclass(frozen=True)
 class LoggedOperands:
-    """How the operands of an operation are read from the words that the log keeps of it."""
+    """The reading of an operation's operands from the words that the log keeps of it."""
 
     words: int
     issued: Issued
@@ -137,7 +137,7 @@ def recorded_ends(ends: Sequence[Ints], kind: KernelKind) -> Recording:
 
 
 def _row_places(blocks: _Blocks) -> Callable[[int, int], int]:
-    """Where a row of a worker went, by its number and the rank of its block."""
+    """The place of a worker's row, by its number and the rank of its block."""
     _, _, places = blocks.part(LogPart.ROWS)
     offsets, sizes = blocks.of_worker(LogPart.ROWS)
 

@@ -78,7 +78,7 @@ class Clock:
         self.weights.append(weight)
 
     def weight(self, cycle: int) -> int:
-        """How many real cycles a simulated one stands for."""
+        """The number of real cycles that a simulated one stands for."""
         return self.weights[bisect_right(self.edges, cycle) - 1]
 
     def time(self, cycle: int) -> int:

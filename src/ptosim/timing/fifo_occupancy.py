@@ -29,7 +29,7 @@ class Fifo:
     returned: list[int] = field(default_factory=list[int])
 
     def levels(self) -> Iterator[tuple[int, int]]:
-        """How many slots hold something from which moment on. What is given back are all that were taken before; those
+        """The number of slots in use from each moment on. What is given back are all that were taken before; those
         that are left are so when the consumer ends."""
         taken, before = sorted(self.taken), 0
         changes = [(moment, 1) for moment in self.filled]

@@ -46,7 +46,7 @@ class VectorFunctionTiming:
 
     @property
     def sum(self) -> str:
-        """How the cycles of a tile operation on A2A3 add up: `7 + 4 + 64 × 7 (vcadd) + 32 = 491`, else nothing."""
+        """The sum of the cycles of a tile operation on A2A3: `7 + 4 + 64 × 7 (vcadd) + 32 = 491`, else nothing."""
         if not self.instructions:
             return ""
         return " + ".join([*map(_short, self.heads), *map(str, self.instructions)]) + f" = {self.cycles}"

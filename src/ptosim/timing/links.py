@@ -61,7 +61,7 @@ class Caps:
 
 
 def taken(crossings: Sequence[Crossing], caps: Caps) -> list[int]:
-    """How many cycles each of them takes, where all begin at their start or when their lane is free."""
+    """The cycles of each of them, where all begin at their start or when their lane is free."""
     return _Run(crossings, caps).cycles() if crossings else []
 
 

@@ -80,7 +80,7 @@ class ClusterSheet(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many have been written."""
+        """The number written."""
         ...
 
     def key(self, key: Key, hop: int) -> int:

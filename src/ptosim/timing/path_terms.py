@@ -33,7 +33,7 @@ class Term(NamedTuple):
 
 
 def path_terms(recording: Recording, path: Sequence[Stretch], target: Target) -> dict[Term, float]:
-    """How often each figure stands on the path, a rate by bytes."""
+    """The count of each figure on the path, a rate by bytes."""
     found: dict[Term, float] = {}
     crossing = set(recording.crossings.row)
     for stretch in path:

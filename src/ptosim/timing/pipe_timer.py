@@ -111,7 +111,7 @@ class PipeTimer(Observer):
         self._strays: dict[Location | None, Diagnostic] = {}
         self.words = NoticeWords(target.latency)
         self.delayed: Sequence[int] = ()
-        """How long copies between ranks take, in the order in which they come; others as long as they would alone."""
+        """The cycles of copies between ranks, in the order in which they come; others take as long as alone."""
         self._ended: dict[int, Moment] = {}  # when the last core of a launch has
 
     @property

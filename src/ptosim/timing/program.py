@@ -40,7 +40,7 @@ class ModelLoop:
     results: Values = ()
     line: int = 0
     trips: int | None = None
-    """How often it runs, where that is constant."""
+    """The number of iterations, where that is constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ Body = tuple[Node, ...]
 
 @dataclass(frozen=True, slots=True)
 class LoopTurns:
-    """How often a loop ran, and along which way each time; `ways` is empty where the body leaves no choice.
+    """The iterations of a loop, and the way of each; `ways` is empty where the body leaves no choice.
 
     A while whose `before` leaves a choice has one more way than turns: the one that ended it.
     """
@@ -105,7 +105,7 @@ class LoopTurns:
         return self.ways[iteration] if self.ways else ()
 
     def repeats(self, iteration: int, period: int) -> int:
-        """How many periods follow in which the ways are those of the period before that iteration."""
+        """The number of periods that follow in which the ways are those of the period before that iteration."""
         left = (self.count - iteration) // period
         if not self.ways:
             return left

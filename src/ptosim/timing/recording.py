@@ -75,7 +75,7 @@ class RecordingRows(ColumnTable):
     bytes: array[int] = field(default_factory=lambda: array("q"))
     """Moved by a copy."""
     arguments: array[int] = field(default_factory=lambda: array("q"))
-    """Where its arguments begin in the pool; their names are those of its site."""
+    """The start of its arguments in the pool; their names are those of its site."""
 
 
 @dataclass(slots=True)
@@ -180,7 +180,7 @@ class CoreRun:
     after: int | None = None
     """The block before it on the same hardware core."""
     recorded: int | None = None
-    """Where there are rows of a part of it only: until when. `last` is the one that ended last."""
+    """The end of the part that has rows, where only a part has. `last` is the one that ended last."""
 
 
 def place_of(site: Site) -> tuple[int | None, int]:
@@ -223,7 +223,7 @@ class Recording:
     pool: array[int] = field(default_factory=lambda: array("q"))
     cycles: int = 0
     hardware_cores: int = 0
-    """How many cores, or clusters of a mixed kernel, took part."""
+    """The number of cores, or clusters of a mixed kernel, that took part."""
 
     def enter(self, site: Site) -> int:
         """A site, of which nothing is said yet; its number."""

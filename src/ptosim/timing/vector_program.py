@@ -49,7 +49,7 @@ def vector_program(scope: Operation, line_of: LineOf) -> Body:
 
 
 def operations_written_out(op: Operation) -> int:
-    """How many operations there are inside of one, each call counting for what it calls."""
+    """The number of operations inside of one, each call counting for what it calls."""
     return _written_out(op, {})
 
 

@@ -132,6 +132,6 @@ def _united(write: Writer, pieces: Registers, full: SSAValue) -> SSAValue:
 
 @recipe("vinterpret_cast", "bitcast")
 def reinterpret(step: Recipe) -> None:
-    """Where the widths differ, lanes have to follow each other."""
+    """Lanes have to follow each other if the widths differ."""
     layout = step.layout() if step.width("input") == step.width("result") else CONTIGUOUS
     step.give(step.registers("input", layout), layout)

@@ -14,9 +14,9 @@ from ptosim.vmi.registers import Registers
 from ptosim.vmi.values import Recipe
 
 SPREAD = {(1, 2): "UNPK_B8", (2, 2): "UNPK_B16", (4, 2): "UNPK_B32", (1, 4): "UNPK4"}
-"""How lanes of so many bytes are loaded that many positions apart."""
+"""The distribution that loads lanes of so many bytes that many positions apart."""
 PACKED = {(1, 2): "PK_B16", (2, 2): "PK_B32", (4, 2): "PK_B64", (1, 4): "PK4_B32"}
-"""How they are stored side by side."""
+"""The distribution that stores them side by side."""
 
 
 def give_loaded(step: Recipe, offset: Number, layout: LaneLayout) -> None:

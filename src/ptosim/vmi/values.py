@@ -173,5 +173,5 @@ class Recipe:
 
     @property
     def writer(self) -> Callable[[], Writer]:
-        """Where later instructions on what it gives go."""
+        """The place for later instructions on its results."""
         return self._writer

@@ -175,7 +175,7 @@ class Writer:
 
 @dataclass
 class WritingPlaces:
-    """Where instructions of a function go: at its operations, with the constants of the scopes around them."""
+    """The place for instructions of a function: at its operations, with the constants of the scopes around them."""
 
     parsed: ParsedModule
     head: Head

@@ -42,7 +42,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Completion:
-    """Where the text that has been begun starts, and what may stand there."""
+    """The start of the text that has been begun, and what may stand there."""
 
     start: int
     proposals: tuple[Offer, ...]
@@ -50,7 +50,7 @@ class Completion:
 
 @dataclass(frozen=True)
 class Signature:
-    """How an operation is written, and which of its parts comes next."""
+    """The form of an operation, and the part that comes next."""
 
     text: str
     summary: str
@@ -177,7 +177,7 @@ def _events(content: str, pair: tuple[str, str], events: Iterable[str]) -> Itera
 
 
 def signature(document: Document, offset: int) -> Signature | None:
-    """How the operation is written that an offset stands in; nothing before its first operand or on another line."""
+    """The form of the operation around an offset; nothing before its first operand or on another line."""
     token = _operation_token(document, offset)
     if token is None:
         return None

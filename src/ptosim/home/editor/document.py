@@ -83,7 +83,7 @@ class Document:
 
     @cached_property
     def plans(self) -> Sequence[MemoryPlan]:
-        """Where its tiles lie, where that can be said."""
+        """The memory plan of its tiles, where there is one."""
         if self.module is not None:
             with suppress(PTOError):
                 return self.module.plan().functions

@@ -70,7 +70,7 @@ def _related(
 
 
 def _place_in_text(finding: dict[str, Any]) -> dict[str, Any] | None:
-    """Where it is in the text, whatever file that was made from."""
+    """The place in the text, whatever file that was made from."""
     inside = (other["location"] for other in finding["related"] if other["role"] == IN_THE_TEXT)
     return next(inside, finding["location"])
 

@@ -35,7 +35,7 @@ class Text:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each line begins."""
+        """The offset of each line."""
         return [0, *(found.end() for found in re.finditer("\n", self.content))]
 
     def line(self, number: int) -> str:

@@ -29,7 +29,7 @@ from ptosim.language.text.parser import ParsedModule
 from ptosim.language.tile.comm import CommOperation
 
 SUFFIXES = {CoreKind.AIC: "_aic", CoreKind.AIV: "_aiv"}
-"""How the two functions of a pair end."""
+"""Suffixes of the two functions of a pair."""
 
 PEER = "peer_func"
 """The attribute by which an operation names the function of the other core."""

@@ -27,7 +27,7 @@ HINTS = frozenset({"l2_cache_ctl", "sid"})
 
 
 class Standing(NamedTuple):
-    """Where an operation stands, in the order of `machine.entry.Site`."""
+    """The place of an operation, in the order of `machine.entry.Site`."""
 
     name: str
     location: Location | None

@@ -38,7 +38,7 @@ class PointerRoots:
     ) -> None:
         self.target = target
         self._begins = begins
-        """Where the tile of an operation begins that an address lies in: its lowering casts addresses inside of it."""
+        """The start of the operation's tile around an address: its lowering casts addresses inside of it."""
         self._roots: dict[int, CastRoot] = {}
         self._by_value: dict[SSAValue, CastRoot | None] = {}
         self._by_access: dict[tuple[Operation, str], CastRoot | None] = {}

@@ -165,4 +165,4 @@ def _always(op: PTOOperation, signal: SignalName) -> bool:
 
 
 _NAMES = {"flag": _is_flag, "token": _is_token, "syncall": _always}
-"""How an operation names what it sets, by mechanism; the others have ids."""
+"""The attribute that names what an operation sets, by mechanism; the others have ids."""

@@ -16,7 +16,7 @@ from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.language.structure.function import Call, Function, Return, reached
 
 Calls = Callable[[Function], Sequence[Call]]
-"""Where a function is called."""
+"""The calls of a function."""
 ThroughMemory = Mapping[Operation, set[Operation]]
 """Loads that read, behind a fence, what a store wrote."""
 

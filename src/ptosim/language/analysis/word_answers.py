@@ -44,7 +44,7 @@ class WordUses:
 
 @dataclass
 class _Flow:
-    """Where values go."""
+    """The uses of values."""
 
     values: set[SSAValue] = field(default_factory=set[SSAValue])
     branch: Operation | None = None
@@ -154,7 +154,7 @@ class WordAnswers:
         return _NONE
 
     def _source(self, value: SSAValue) -> SSAValue:
-        """Where a value comes from that is handed on from one place, or only becomes wider."""
+        """The origin of a value that is handed on from one place, or only becomes wider."""
         seen: set[SSAValue] = set()
         while value not in seen:
             seen.add(value)
@@ -168,7 +168,7 @@ class WordAnswers:
     # --- uses ---------------------------------------------------------------------------------------------------------
 
     def uses(self, op: Operation) -> WordUses:
-        """Where the value of a load, or the answer of a test, goes."""
+        """The uses of the value of a load, or of the answer of a test."""
         if op not in self._uses:
             flow = self._flow(op.results)
             varying = [

@@ -93,7 +93,7 @@ class VSqz(VectorUnary, name="pto.vsqz"):
 
 
 class VUsqz(VectorUnary, name="pto.vusqz"):
-    """How many active lanes come before each lane.
+    """The number of active lanes before each lane.
 
     d[0] = 0, d[i] = d[i-1] + 1 where lane i-1 is active. Inactive lanes get their count too, and the values of the
     source are ignored: it lends its type only. SQZN is set as by pto.vsqz.

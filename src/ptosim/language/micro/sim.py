@@ -66,7 +66,7 @@ class SimRequire(operation.PTOOperation, name="pto.sim.require"):
 
 
 def _places(text: str) -> int | None:
-    """How many values a text has room for; None where something else stands in braces."""
+    """The number of values that a text has room for; None where something else stands in braces."""
     try:
         fields = [field[1:] for field in Formatter().parse(text) if field[1] is not None]
     except ValueError:

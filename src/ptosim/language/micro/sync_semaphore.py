@@ -67,7 +67,7 @@ class _Semaphore(PTOOperation):
 
     @classmethod
     def ids(cls, target: str) -> int:
-        """How many ids there are."""
+        """The number of ids."""
         return load_target(target).sync.semaphores
 
     @classmethod

@@ -30,7 +30,7 @@ class _Contents:
     """Effects of a call of a function, those of its own calls included."""
 
     levels: int
-    """How deep it goes: the function itself, and on the way down calls and the regions around them."""
+    """The depth: the function itself, and on the way down calls and the regions around them."""
     outside: str | None
     """The name of something that cannot be in a vector scope."""
 
@@ -107,6 +107,6 @@ def _contents(function: Function, calls: list[tuple[Call, Function]], known: Map
 
 
 def _levels(call: Call, callee: _Contents) -> int:
-    """How deep a call goes: its function, the regions that it stands in, and what it calls."""
+    """The depth of a call: its function, the regions that it stands in, and what it calls."""
     regions = takewhile(lambda each: not isinstance(each, Function), around(call))
     return 1 + len(list(regions)) + callee.levels

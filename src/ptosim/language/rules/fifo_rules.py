@@ -28,7 +28,7 @@ Found = Iterator[tuple[Operation, Problem]]
 _EVEN, _ODD = (1, 2), (3, 4)
 """Splits into halves that are alike, and into halves that are not."""
 _ARRIVAL = {C2V: "c2v_consumer_buf", V2C: "v2c_consumer_buf"}
-"""Where the entries of a direction arrive."""
+"""The memory in which the entries of a direction arrive."""
 _COLUMNS = 32
 """The columns by which the fixpipe of a5 splits left and right halves."""
 

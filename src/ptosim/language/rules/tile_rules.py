@@ -96,7 +96,7 @@ def row_major(*roles: str) -> Check:
 
 
 def _as_row(column: TileBuf) -> str:
-    """How a column becomes a row of the same bytes."""
+    """The hint that makes a column a row of the same bytes."""
     row = replace(column, rows=1, cols=column.rows, valid=column.valid[::-1], blayout="row_major")
     there, back = TileBufType(column), TileBufType(row)
     return f"a column is a row of the same bytes: %row = pto.treshape %column : {there} -> {back}"

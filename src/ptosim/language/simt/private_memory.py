@@ -24,7 +24,7 @@ from ptosim.language.types import LLVMPointerType, element_name, element_of, is_
 
 PERSISTENT = "pto.persistent"
 BUFFER = "pto.buffer"
-"""Where a persistent buffer lies among those of a workitem, in the functions that its sections become."""
+"""The offset of a persistent buffer among those of a workitem, in the functions that its sections become."""
 MOST_PRIVATE = 64 << 10
 """Bytes of one private buffer."""
 
@@ -408,7 +408,7 @@ def _has_bytes(type_: Attribute) -> bool:
 
 
 def _space(pointer: SSAValue) -> Space | None:
-    """Where a pointer leads; None for private memory."""
+    """The target of a pointer; None for private memory."""
     return pointer.type.space if isinstance(pointer.type, LLVMPointerType) else None
 
 

@@ -32,7 +32,7 @@ DEFAULT_THREADS = 1024
 
 
 def most_workitems(function: PTOOperation) -> int:
-    """How many workitems a function takes at most."""
+    """The most workitems of a function."""
     found = function.attributes.get(MAX_THREADS)
     return found.value.data if isinstance(found, IntegerAttr) else DEFAULT_THREADS  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 

@@ -15,7 +15,7 @@ from ptosim.language.types import element_name, element_of
 SLOTS = 123
 """Words that a workitem can keep."""
 _REGISTERS = ((256, 123), (512, 60), (1024, 28), (2048, 12))
-"""How many slots there are for so many workitems: registers are shared among them."""
+"""The number of slots for so many workitems: registers are shared among them."""
 
 
 class KeptValue(PTOOperation):

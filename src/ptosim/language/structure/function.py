@@ -43,7 +43,7 @@ SIMT_ENTRY = "pto.simt_entry"
 """The attribute of a function that workitems run."""
 
 _OLDER_MARKS = {"pto.aicore": "pto.kernel"}
-"""How those of older files are written today."""
+"""Today's spelling of those of older files."""
 
 
 class Return(Terminator, name="func.return"):

@@ -178,7 +178,7 @@ def parse_form(parser: LocatedParser, elements: tuple[Element, ...], words: Mapp
 
 
 def takes(name: str, roles: Sequence[str]) -> str:
-    """How many operands an instruction or a clause takes, and which."""
+    """The operands that an instruction or a clause takes: number and roles."""
     listed = f" ({', '.join(roles)})" if roles else ""
     return f"{name} takes {len(roles) or 'no'} operand{'s' if len(roles) != 1 else ''}{listed}"
 
@@ -231,7 +231,7 @@ def _parse_elements(
 
 
 def _before(following: Element | None) -> str:
-    """Where punctuation is missing, the message names what it stands before."""
+    """A message on missing punctuation, with the token that stands there."""
     return f" before {following.role}" if isinstance(following, OperandToken | WordToken) else ""
 
 

@@ -92,7 +92,7 @@ def _replacement(edit: Edit) -> Replacement | None:
 
 
 def last_line(place: Location) -> int:
-    """Where the statement ends that begins at a place: at a semicolon outside of parentheses."""
+    """The end of the statement that begins at a place: at a semicolon outside of parentheses."""
     assert place.source is not None
     depth, start = 0, place.source.offset(place.line, place.column)
     text = place.source.text

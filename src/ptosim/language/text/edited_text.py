@@ -142,13 +142,13 @@ def _after(place: OperationPlace, text: str, origin: int) -> _Splice:
 
 
 def _line_start(place: OperationPlace) -> int | None:
-    """Where the line begins on which it is the first; None where something stands before it."""
+    """The start of the line on which it is the first; None where something stands before it."""
     start = place.source.offset(place.line, 1)
     return None if place.source.text[start : place.start].strip() else start
 
 
 def _line_end(place: OperationPlace) -> int | None:
-    """Where the line ends on which it is the last; None where more than a comment stands behind it."""
+    """The end of the line on which it is the last; None where more than a comment stands behind it."""
     text = place.source.text
     end = text.find("\n", place.end)
     end = len(text) if end < 0 else end

@@ -23,7 +23,7 @@ SEGMENTS = "operandSegmentSizes"
 
 @irdl_attr_definition
 class Segments(Data[tuple[int, ...]]):
-    """How many operands play each role, for classes where that varies."""
+    """The number of operands of each role, for classes where that varies."""
 
     name = "pto.segments"
 

@@ -18,7 +18,7 @@ from ptosim.diagnostics import Source
 from ptosim.language.text.location_forms import Position
 
 Stretch = tuple[int, int]
-"""Where an operation begins and ends in the printed text."""
+"""The start and end of an operation in the printed text."""
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|(//[^\n]*)')
 

@@ -85,7 +85,7 @@ class LocatedParser(Parser):
         self._types: dict[str, TypeAttribute] = {}
         self.location_aliases: dict[str, LocationForm] = {}
         self.placed: list[tuple[int, LocationForm | None, Operation]] = []
-        """Where each operation begins, and the location that it has."""
+        """The start of each operation, and its location."""
         self.named: list[tuple[LocationForm, SSAValue]] = []
         """Arguments that have one."""
         self._read_by_xdsl: tuple[int, LocationForm | None] = (-1, None)
@@ -367,7 +367,7 @@ class LocatedParser(Parser):
             self._open[-1].roles[role] = span
 
     def place_of(self, role: str) -> Span:
-        """Where an operand, word or attribute of the current operation was written, else the operation itself."""
+        """The place of an operand, word or attribute of the current operation, else of the operation itself."""
         position = self._open[-1]
         return position.roles.get(role, position.name)
 

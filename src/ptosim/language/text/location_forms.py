@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Position:
-    """Where an operation was written: its name, its operands in the order of the text, and by role; and where it
+    """The places of an operation: of its name, its operands in the order of the text, and by role; and where it
     begins and ends, its results included."""
 
     name: Span

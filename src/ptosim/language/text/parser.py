@@ -103,7 +103,7 @@ class ParsedModule:
     """The names of values in locations, if they differ from the names in the text."""
 
     tiles: dict[Operation, list[NamedTile]] = field(default_factory=dict[Operation, "list[NamedTile]"])
-    """Where the tiles of a written operation lie, as far as that is known before it runs."""
+    """The memory of the tiles of a written operation, as far as it is known before a run."""
 
     writer: EditWriter = field(default_factory=TextWriter)
     """Makes lines of edits, for the file that its author wrote."""
@@ -128,7 +128,7 @@ class ParsedModule:
         return found
 
     def tile_start(self, op: Operation, space: str, address: int, whole: Iterable[NamedTile]) -> int:
-        """Where the tile begins that an address belongs to in the eyes of the operation of the text: the whole one,
+        """The start of the tile that an address belongs to, for the operation of the text: the whole one,
         where it is known to be a part of one of these."""
         named = self.tiles.get(self.origin(op), ())
         own = next((tile for tile in named if tile.holds(space, address, address + 1)), None)

@@ -48,7 +48,7 @@ class ModulePrinter(Printer):
         self._shown: Operation | None = None
         self._out = out
         self.printed: dict[Operation, Stretch] = {}
-        """Where each operation begins and ends in what was printed."""
+        """The start and end of each operation in the printed text."""
         self._spans = parsed.definitions
         self._names: dict[SSAValue, str] = {}
         self._visible: dict[str, str | None] = {}
@@ -73,7 +73,7 @@ class ModulePrinter(Printer):
             self._visible |= dict.fromkeys(self._names[result] for result in op.results)
 
     def _print_location(self, op: Operation) -> None:
-        """Where the author wrote the operation, and what he calls its result."""
+        """The author's place of the operation, and the name of its result."""
         place = self._parsed.location(op)
         if place is not None:
             name = self._parsed.names.get(op.results[0]) if len(op.results) == 1 else None

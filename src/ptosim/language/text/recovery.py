@@ -31,7 +31,7 @@ _BEGINS = re.compile(
     rf"[ \t]*(?:{_RESULTS}|(?:pto|arith|scf|func|cf|math|builtin|llvm)\.[\w.]+(?!\s*=)|(?:return|call|module)\b"
     r'|"[\w.]+"\s*\(|\}|\^)'
 )
-"""How a line begins that an operation, the end of a region or a block begins."""
+"""The beginning of a line with an operation, the end of a region or a block."""
 _REGION = re.compile(r"\{(?=[ \t]*(?://[^\n]*)?(?:\n|$))")
 """A brace at the end of a line, which opens a region."""
 
@@ -108,7 +108,7 @@ class RecoveringParser(LocatedParser):
             raise _Enough
 
     def _reached(self, problem: ParseError) -> int:
-        """How far the text was read: errors of the lexer lie ahead of the token that was read last."""
+        """The end of the text that was read: errors of the lexer lie ahead of the token that was read last."""
         if isinstance(problem, MultipleSpansParseError):
             return self._last_end
         ahead = problem.span.start if problem.span.start > self._current_token.span.start else 0
@@ -144,7 +144,7 @@ class RecoveringParser(LocatedParser):
                 self._go_on(self._next_beginning(closing))
 
     def _next_beginning(self, start: int, label: bool = True) -> int:
-        """Where the next line begins that something begins which can be read; the rest of this line is left out."""
+        """The start of the next line that can be read; the rest of this line is left out."""
         text = self.source.text
         at = start
         while (newline := text.find("\n", at)) >= 0:

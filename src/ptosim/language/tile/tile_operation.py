@@ -141,7 +141,7 @@ class TileOperation(PTOOperation):
 
     @classmethod
     def usage(cls) -> str:
-        """How it is written, with its roles; nothing where `ins` and `outs` say it."""
+        """The form with its roles; nothing where `ins` and `outs` say it."""
         return ""
 
     @classmethod

@@ -256,7 +256,7 @@ _LONG_FIELDS: dict[str, Reader] = {
 # --- several tiles ----------------------------------------------------------------------------------------------------
 
 SLOTS = range(2, 17)
-"""How many tiles a multi-buffer may have."""
+"""The most tiles of a multi-buffer."""
 
 
 def unfit_for_slots(tile: tile_buf.TileBuf) -> str | None:

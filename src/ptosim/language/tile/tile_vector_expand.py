@@ -76,7 +76,7 @@ def _either(op: TileOperation) -> bool:
 
 
 def _resemblance(source: TileBuf, result: TileBuf) -> int:
-    """How much the type of a tile is that of a column: a whole tile is row-major, and may be a granule wide."""
+    """The likeness of a tile's type to a column: a whole tile is row-major, and may be a granule wide."""
     if source.layout == "DN":
         return 3
     if source.valid[1] == 1:

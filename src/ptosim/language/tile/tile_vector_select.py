@@ -72,7 +72,7 @@ class TCmps(family.TileScalar, name="pto.tcmps"):
 
 
 def _bits_apart(op: TCmps) -> int | None:
-    """How many bits tcmps puts from the start of a row to that of the next, where there is a next one and it is
+    """The number of bits from the start of a row of tcmps to that of the next, where there is a next one and it is
     known."""
     source, result = op.tile("src"), op.tile("dst")
     rows, cols = source.valid

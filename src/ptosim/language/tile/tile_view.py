@@ -41,7 +41,7 @@ MULTI_BUFFER = "pto.multi_buffer"
 """An attribute of an allocation: how many slots it stands for."""
 
 _ASSIGNED_SLOTS = "pto.multi_buffer_addrs"
-"""Where a planner writes the addresses of slots; no author does."""
+"""The addresses of slots, written by a planner; no author does."""
 
 
 class Allocation(ViewOperation):
@@ -65,7 +65,7 @@ class Allocation(ViewOperation):
 
     @property
     def slots(self) -> int:
-        """How many tiles are allocated."""
+        """The number of tiles allocated."""
         type_ = self.result.type
         number = cast("IntegerAttr[IntegerType] | None", self.attributes.get(MULTI_BUFFER))
         if isinstance(type_, MultiTileBufType):

@@ -42,7 +42,7 @@ class VmiAccess(VmiOperation):
     """A load or store, whose operands behind the address say of which form it is."""
 
     vectors = 0
-    """How many vectors stand before the pointer, at least."""
+    """The least number of vectors before the pointer."""
     group = OptionalProperty()
     dist_mode = OptionalProperty()
 

@@ -243,7 +243,7 @@ class VmiCompress(VmiOperation, name="pto.vmi.compress"):
 
 
 class VmiActiveBefore(VmiOperation, name="pto.vmi.active_prefix_index"):
-    """How many active lanes of a mask come before each lane.
+    """The number of active lanes of a mask before each lane.
 
     Signless integers, of the lanes of one whole register.
 

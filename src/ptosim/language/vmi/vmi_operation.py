@@ -119,7 +119,7 @@ class VmiOperation(PTOOperation):
         return self.word(role) if role in self.property_roles else None
 
     def registers(self, role: str) -> int:
-        """How many registers the lanes of a vector fill."""
+        """The number of registers that the lanes of a vector fill."""
         type_ = self.vector(role)
         return 1 if type_ is None else registers_of(type_)
 

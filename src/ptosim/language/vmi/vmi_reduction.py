@@ -169,7 +169,7 @@ class VmiHistogram(VmiOperation):
 
 
 class VmiDistribution(VmiHistogram, name="pto.vmi.vdhist"):
-    """How often each byte value occurs among the active lanes of a logical vector, added to earlier counts.
+    """The count of each byte value among the active lanes of a logical vector, added to earlier counts.
 
     Lane b is acc[b] and the number of lanes that are b, modulo 2^16. Values beyond the lanes count nowhere.
 
@@ -179,7 +179,7 @@ class VmiDistribution(VmiHistogram, name="pto.vmi.vdhist"):
 
 
 class VmiCumulative(VmiHistogram, name="pto.vmi.vchist"):
-    """How many active lanes of a logical vector are at most each byte value, added to earlier counts.
+    """The number of active lanes of a logical vector that are at most each byte value, added to earlier counts.
 
     Lane b is acc[b] and the number of lanes that are at most b, modulo 2^16.
 

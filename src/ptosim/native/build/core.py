@@ -66,7 +66,7 @@ class Unit:
     """The observer that adds code of its own."""
     routines: dict[str, FunctionBuilder] = field(default_factory=dict[str, FunctionBuilder])
     reads: int = 0
-    """How many copies read rows of GM."""
+    """The number of copies that read rows of GM."""
     unit_flags: frozenset[str] = frozenset()
     """The words about unit flags that are followed."""
     together: bool = False
@@ -120,7 +120,7 @@ class Core:
         return self.unit.target
 
     def alignment_of(self, space: Space) -> int:
-        """How addresses of copies are aligned in a memory."""
+        """The alignment of copies in a memory."""
         return self.target.alignment.get(space.value, 1)
 
     # --- failures -----------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Core:
             self.f.check(wrong, self.site(kind, message), value, detail)
 
     def suspect(self, doubtful: Callable[[], Value]) -> None:
-        """Where the condition holds there may be something to remark; only an observer cares."""
+        """Something may be remarked if the condition holds; only an observer cares."""
         if self.is_observed:
             self.observer.suspect(self.f, doubtful())
 
@@ -314,7 +314,7 @@ class Core:
     # --- global memory ------------------------------------------------------------------------------------------------
 
     def global_place(self, verb: str, pointer: Value, extent: Value | int, alignment: int = 1) -> tuple[GmPlace, Value]:
-        """Where `extent` bytes behind a GM pointer lie, and whether all of them lie in their buffer.
+        """The address of `extent` bytes behind a GM pointer, and whether all of them lie in their buffer.
 
         Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
         """

@@ -46,7 +46,7 @@ class SharedEntry:
     place: Location | None
     kind: CoreKind
     loops: int
-    """How many loops it stands in."""
+    """The number of loops around it."""
     captured: Sequence[SSAValue]
     outside: Sequence[Value]
     """The outside value of each captured one."""

@@ -48,7 +48,7 @@ class File:
 
 
 def default_directory(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path | None:
-    """Where kernels are kept on this system, or None where the user wants none kept."""
+    """The directory of kept kernels on this system, or None where the user wants none kept."""
     chosen = environment.get("PTOSIM_CACHE", "")
     if chosen == "off":
         return None

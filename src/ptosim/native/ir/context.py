@@ -26,7 +26,7 @@ class Status(IntEnum):
 
 
 class ContextWord(IntEnum):
-    """Where each word of a context lies."""
+    """The offset of each word of a context."""
 
     STOP = 0  # address of a word that another thread sets when compiled code is to leave at its next iteration or call
     STEPS = 1  # loop iterations and calls that may still begin

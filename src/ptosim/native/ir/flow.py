@@ -50,7 +50,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """How far a function had got, to go back to."""
+    """A position in a function, to go back to."""
 
     lines: int
     phis: dict[str, int]
@@ -324,7 +324,7 @@ class FunctionBuilder(Instructions):
     # --- second thoughts ----------------------------------------------------------------------------------------------
 
     def mark(self) -> Mark:
-        """Where the function stands, for `go_back`."""
+        """The present position, for `go_back`."""
         known = [dict(made) for made in self._known]
         return Mark(len(self._lines), dict(self._phis), self._label, list(self._checks), known, list(self.loops))
 

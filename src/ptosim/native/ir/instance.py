@@ -25,7 +25,7 @@ class Instance:
 
     @property
     def shift(self) -> Value:
-        """How far its sites are behind those of the first."""
+        """The distance of its sites from those of the first."""
         return self._word(self.SHIFT)
 
     def constant(self, number: int) -> Value:

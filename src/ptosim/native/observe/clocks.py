@@ -20,7 +20,7 @@ from ptosim.native.vector.registers import extract, insert, shuffle
 COUNTS = I32.vector(PIPES)
 SERIAL = frozenset(SLOT[pipe] for pipe in SERIAL_PIPES)
 MOST_ENTRIES = 1 << 31
-"""Where so many entries have begun the counts may soon be used up."""
+"""The number of entries after which the counts may soon be used up."""
 
 
 def at(f: FunctionBuilder, offset: int | Value) -> Value:
@@ -29,7 +29,7 @@ def at(f: FunctionBuilder, offset: int | Value) -> Value:
 
 
 def counts(f: FunctionBuilder) -> Value:
-    """How many entries of each pipe have begun."""
+    """The number of entries of each pipe that have begun."""
     return at(f, layout.COUNT).load(COUNTS, PIECE)
 
 
@@ -175,17 +175,17 @@ class ClockEmitter:
         return clock
 
     def token(self, f: FunctionBuilder, word: int | Value) -> Value:
-        """Where the clock of a sync word lies, by the number of the word."""
+        """The place of the clock of a sync word, by the number of the word."""
         return at(f, self.layout.token).at(word * self.layout.row)
 
     def last_wait(self, f: FunctionBuilder, word: int | Value) -> Value:
         return at(f, self.layout.last_wait).at(word * 4)
 
     def release(self, f: FunctionBuilder, buffer: int | Value, slot: int) -> Value:
-        """Where the clock of the last release of a buffer on a pipe lies."""
+        """The place of the clock of the last release of a buffer on a pipe."""
         return at(f, self.layout.release + slot * self.layout.row).at(buffer * (PIPES * self.layout.row))
 
 
 def of(clock: Value, slot: int) -> Value:
-    """How many entries of a pipe of this core a clock knows to have ended."""
+    """The number of entries of a pipe of this core that a clock knows to have ended."""
     return extract(clock, slot)

@@ -23,7 +23,7 @@ START, LENGTH, COUNT, DISTANCE, KIND, BLOCK, STAMP, _, CLOCK = range(9)
 
 FLOATS = [code for code, name in ATOMIC_TYPES.items() if "f" in name]
 ORDERLESS = [code for code, name in ATOMIC_OPERATIONS.items() if name != "add"]
-"""How CTRL names types of floats, and operations whose order never matters."""
+"""The codes of CTRL for types of floats, and for operations whose order never matters."""
 
 MOST_ROWS = 1 << 24
 MOST_PAIRS = 1 << 24

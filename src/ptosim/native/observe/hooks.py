@@ -29,7 +29,7 @@ Number = int | Value
 Range = tuple[Space, Value, Value]
 """Bytes: a memory, the first, and how many."""
 Step = tuple[Value, Value]
-"""How often, and how many bytes further each time."""
+"""Count, and bytes from one to the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +216,7 @@ class CodeObserver:
         """Counts merged records."""
 
     def suspect(self, f: FunctionBuilder, doubtful: Value) -> None:
-        """Where this condition holds, the instruction may deserve a remark."""
+        """The instruction may deserve a remark if this condition holds."""
 
     def awaited(self, core: Core, ranges: Sequence[Range]) -> None:
         """A wait for what touches these bytes."""

@@ -28,7 +28,7 @@ SLACK = 80
 PIECE = 4 * PIPES
 """Bytes of a clock that are about one core."""
 COUNT = 0
-"""How many entries of each pipe have begun."""
+"""The number of entries of each pipe that have begun."""
 LAST_STORE = COUNT + PIECE
 """The stamp of the last copy of each pipe into GM."""
 NEXT_RECORD = LAST_STORE + PIECE
@@ -74,10 +74,10 @@ class Semaphore:
     """The record of a counter between cores, in bytes from its beginning on."""
 
     SETS = 0
-    """How often it was set in this block, and waited for."""
+    """The sets of it in this block, and the waits."""
     WAITS = 4
     HEAD = 8
-    """How many of the waits are known, from the first, to have ended before the sets that followed."""
+    """The number of waits, from the first, that are known to have ended before the sets that followed."""
     LAST_SLOT = 12
     """The slot and the stamp of the last set."""
     LAST_STAMP = 16
@@ -118,9 +118,9 @@ class Layout:
     meets: bool = False
     """Whether the two vector cores of a cluster meet."""
     tracks: dict[Track, int] = field(default_factory=dict[Track, int])
-    """Where the stamps of each track begin."""
+    """The start of the stamps of each track."""
     defined: dict[Space, int] = field(default_factory=dict[Space, int])
-    """Where the bits of each memory begin that say which words are defined."""
+    """The start of the bits of each memory that say which words are defined."""
 
     def __post_init__(self) -> None:
         self.row = row_bytes(self.is_mixed)

@@ -22,12 +22,12 @@ MOST_BYTES = 400 << 20
 LEAST_BYTES = 1 << 16
 """The least bytes of the record."""
 KEPT_BYTES = 1 << 20
-"""Where no more than that was written, the memory is kept for the next check: to get it anew takes longer than to run
+"""The largest memory that is kept for the next check: to get it anew takes longer than to run
 many a kernel."""
 KEPT = 6
 """The most of them, for all kernels together."""
 MANY_ENTRIES = 1 << 30
-"""Where so many were counted, counting begins anew with the next run."""
+"""The count of entries from which counting begins anew with the next run."""
 
 Pages = ctypes.Array[ctypes.c_char]
 

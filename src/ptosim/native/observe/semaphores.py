@@ -215,13 +215,13 @@ def _pair(f: FunctionBuilder, member: Value, number: Value) -> Value:
 
 
 def _token(place: Value, number: Value) -> Value:
-    """Where the clock of a set lies, of the last ones."""
+    """The place of the clock of a set, of the last ones."""
     return place.at(Semaphore.TOKENS).at((number & _LAST).zext(I64) * (PLACES * PIECE))
 
 
 def _waiter(kind: CoreKind, number: Value) -> Value:
-    """Where the piece of a clock begins that is about the core which waits for a counter: the cube core, or the vector
-    core that its number says."""
+    """The start of the piece of a clock about the core that waits for a counter: the cube core, or the vector core
+    of its number."""
     if kind is CoreKind.AIV:
         return number.like(PIPES).trunc(I32)
     return (((number - TO_AIV).lshr(SEMAPHORE_IDS.bit_length() - 1) + 1) * PIPES).trunc(I32)

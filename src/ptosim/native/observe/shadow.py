@@ -96,7 +96,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Stores:
-    """Where a scope keeps which words it has stored to: bits, valid where the stamp of a granule is the present one."""
+    """The words that a scope has stored to: bits, valid where the stamp of a granule is the present one."""
 
     track: int
     bits: int
@@ -229,7 +229,7 @@ class Shadow:
         return [(slot, start) for slot, found in seen for piece, start in found if piece == 0]
 
     def _place(self, kind: CoreKind) -> int:
-        """Where the tracks of a kind of core are; of two vector cores those of the first, the others lie beside."""
+        """The place of the tracks of a kind of core; of two vector cores those of the first, the others lie beside."""
         return 1 if self.layout.is_mixed and kind is CoreKind.AIV else 0
 
     # --- aliases inside of a scope ------------------------------------------------------------------------------------

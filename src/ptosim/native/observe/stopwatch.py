@@ -151,7 +151,7 @@ class WorkerSheet:
         self.ends: dict[LogPart, list[int]] = {part: [] for part in LogPart}
         """The first record behind each chunk but the last."""
         self.kept: dict[LogPart, int] = {}
-        """How many records of each part there are to read, where the run has left more than that."""
+        """The records of each part that are read, where the run has left more."""
         self._spare: dict[LogPart, Words] = {}
         self.problem: BaseException | None = None
         self._pages: dict[str, Words] = {}
@@ -260,7 +260,7 @@ class WorkerSheet:
 
     @property
     def rows(self) -> int:
-        """How many have been written."""
+        """The number written."""
         return self.header[3 * LogPart.ROWS + moments.NEXT]
 
     def key(self, key: Key, hop: int) -> int:
@@ -311,7 +311,7 @@ class WorkerSheet:
 
 
 def _counter(number: int) -> int:
-    """Where what is kept of a counter of the cluster begins."""
+    """The start of the words of a counter of the cluster."""
     return moments.SEMAPHORES + number * moments.COUNTER_WORDS
 
 

@@ -61,7 +61,7 @@ class TimedWork:
     registers: Sequence[str]
     """Registers captured behind them."""
     remembered: int
-    """How many words the log keeps of each execution."""
+    """The number of words that the log keeps of each execution."""
 
 
 class Timing(CodeObserver):
@@ -89,7 +89,7 @@ class Timing(CodeObserver):
         timekeeping.call(core.f, timekeeping.Routine.BEGIN)
 
     def program_ends(self, core: Core) -> None:
-        """Where cores meet, entries may be queued still: the machine says when all have ended."""
+        """The end of all entries, of which some may be queued still where cores meet: the machine says it."""
         if self.alone:
             timekeeping.call(core.f, timekeeping.Routine.END)
 
@@ -147,7 +147,7 @@ class Timing(CodeObserver):
         hash.store(_mixed(hash.load(I64, WORD_BYTES), item), WORD_BYTES)
 
     def _place(self, core: Core) -> Value:
-        """Where the next item of the path goes."""
+        """The place of the next item of the path."""
         length, _ = self._paths.get(core.f) or _of_path(core.f)
         number = length.load(I64, WORD_BYTES)
         core.fail(number >= moments.PATH_ITEMS, "unsupported", _LONG.format(moments.PATH_ITEMS))
@@ -314,6 +314,6 @@ def _mixed(hash: Value, item: Value) -> Value:
 
 
 def _of_path(f: FunctionBuilder) -> tuple[Value, Value]:
-    """Where the page has the length of a path, and its hash."""
+    """The places of the length of a path and of its hash."""
     page = page_of(f)
     return page.at(moments.PATH_LENGTH * WORD_BYTES), page.at(moments.PATH_HASH * WORD_BYTES)

@@ -132,7 +132,7 @@ class TouchRecorder:
 
 
 def _of(f: FunctionBuilder, hulls: dict[_Key, _Hull], key: _Key) -> _Hull:
-    """Where the hull of an access is kept; of very many accesses the last ones share theirs."""
+    """The place of the hull of an access; of very many accesses the last ones share theirs."""
     if len(hulls) >= moments.MOST_TOUCHES - 2 * len(_CALLED):
         key = -1, *key[1:]
     if key not in hulls:
@@ -159,7 +159,7 @@ def _touched(f: FunctionBuilder) -> Value:
 
 
 def _called(f: FunctionBuilder, verb: str) -> _Hull:
-    """Where the hull of the accesses of called functions is kept."""
+    """The place of the hull of the accesses of called functions."""
     place = _touched(f).at(_CALLED.index(verb) * _RECORD)
     return place, place.at(WORD_BYTES)
 

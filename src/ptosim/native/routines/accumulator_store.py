@@ -29,14 +29,15 @@ from ptosim.native.routines.quantisation import COLUMNS, Lanes, Saturation, Step
 from ptosim.native.vector.registers import splat
 
 RUN_OFFSET = 1 << 21
-"""Where in the workspace a run is put together; the values of a repeat lie before it, rows padded to COLUMNS."""
+"""The part of the workspace for a run that is put together; the values of a repeat lie before it, rows padded to
+COLUMNS."""
 PACKED_OFFSET = RUN_OFFSET + (1 << 17)
 """And where 4-bit values are packed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """Where accumulators come from and where they go."""
+    """The source and the destination of accumulators."""
 
     source: Value
     dest: Value

@@ -180,7 +180,7 @@ def _clipped(f: FunctionBuilder, bits: Value, steps: Steps) -> Value:
 
 
 def stored_type(dest: Element) -> Type:
-    """How one value is held until it is laid out; a 4-bit one takes a byte."""
+    """The type of one value until it is laid out; a 4-bit one takes a byte."""
     return {4: I8, 8: I8, 16: I16, 32: I32}[value_bits(dest)]
 
 

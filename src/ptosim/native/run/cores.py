@@ -128,7 +128,7 @@ class Executable:
     shared_state: int = 0  # bytes that it keeps for a cluster of several cores
 
     def entry(self, number: int) -> int:
-        """Where the entry of an operation lies."""
+        """The address of the entry of an operation."""
         table = self.code.address(ENTRIES)
         return ctypes.c_int64.from_address(table + number * context.WORD_BYTES).value
 

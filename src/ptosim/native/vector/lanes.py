@@ -11,7 +11,7 @@ from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.vector.registers import any_lane, counted, lane_bytes, register_type, shuffle
 
 LANES_AT_ONCE = 8
-"""How many lanes one round of a loop over lanes deals with."""
+"""The number of lanes in one round of a loop over lanes."""
 
 
 def chosen(active: Value, lanes: Value, otherwise: Value) -> Value:

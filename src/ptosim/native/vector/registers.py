@@ -274,7 +274,7 @@ def as_word(condition: Value) -> Value:
 
 
 def counted(function: FunctionBuilder, name: str, condition: Value, *flags: Value) -> Value:
-    """How many bits of a condition an intrinsic counts, i64."""
+    """The number of set bits of a condition, i64, counted by an intrinsic."""
     word = as_word(condition)
     number = function.intrinsic(name, word.kind, word, *flags, overloads=(word.kind,))
     return number.convert("zext" if number.kind.bits < 64 else "trunc", I64)

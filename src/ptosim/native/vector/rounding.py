@@ -73,7 +73,7 @@ def shift_right(x: Value, count: Value, negative: Value, mode: str) -> Value:
 
 
 def overflows(rounded: Value, largest: int, magnitude: Value, negative: Value, mode: str) -> Value:
-    """Where a rounded magnitude of an f32 counts as infinite: a finite one that is rounded towards zero never does."""
+    """The rounded magnitudes of an f32 that count as infinite: a finite one that is rounded towards zero never does."""
     infinite = magnitude >= F32.infinity
     match mode:
         case "Z" | "O":

@@ -31,7 +31,7 @@ LONGEST = 8
 
 @dataclass(frozen=True, eq=False)
 class LanePlaces:
-    """Where the lanes of a warp access memory: an address for each, made where it is wanted, and how they lie."""
+    """The addresses of the lanes of a warp: one for each, made where it is wanted, and how they lie."""
 
     lanes: Callable[[], Value]
     row: EvenLanes | None
@@ -69,7 +69,7 @@ def further_row(start: EvenLanes, far: EvenLanes, width: int) -> EvenLanes:
 
 
 def pieces(kind: Element) -> list[tuple[int, Type]]:
-    """Where the pieces of a value lie that are moved at once, and their types."""
+    """The places of the pieces of a value that are moved at once, and their types."""
     if kind.bytes <= LONGEST and kind.bytes & (kind.bytes - 1) == 0:
         return [(0, Type(f"i{8 * kind.bytes}"))]
     assert kind.part is not None

@@ -17,7 +17,7 @@ from ptosim.native.ir.values import I64, PTR, Type, Value
 RECORD = 64
 """Bytes of the record of a warp."""
 STATE, SITE, ARRIVED, EXISTING = 8, 16, 24, 32
-"""Where its words lie; the address of the frame is the first."""
+"""The words of a frame; its address is the first."""
 GOES_ON, WAITS, PARTLY, OVER = 0, 1, 2, 3
 """States; behind the last the statuses with which code leaves."""
 DEADLOCK = 3
@@ -71,7 +71,7 @@ class WarpCoroutine(FunctionBuilder):
 
     @property
     def left(self) -> Value:
-        """Where the number of rounds stands after which others get a turn."""
+        """The place of the number of rounds after which others get a turn."""
         if self._left is None:
             self._left = self.set_slot(I64, HANDOVER)
         return self._left

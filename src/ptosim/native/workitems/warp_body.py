@@ -251,7 +251,7 @@ class WarpBody:
         return found
 
     def row_of(self, value: Value) -> EvenLanes | None:
-        """How the lanes of a value lie apart, where that is known; of one that is the same in all, not at all."""
+        """The distance between the lanes of a value, where that is known; 0 for one that is the same in all."""
         return self.rows.get(value.text) if value.kind.lanes else EvenLanes(value, 0)
 
     @property

@@ -22,7 +22,7 @@ class ExploredTouch:
     writes: bool
     pieces: Pieces | None
     every: int = 0
-    """Where it may be any of these, so many bytes apart: 0 where the bytes are known exactly."""
+    """The distance in bytes between the places that it may be: 0 where the bytes are known exactly."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Shown:
 
     @property
     def places(self) -> tuple[Location | None, ...]:
-        """Where it shows, and what it has to do with."""
+        """The operations at which it shows, and those that it has to do with."""
         return (self.diagnostic.location, *(related.location for related in self.diagnostic.related[:1]))
 
 

@@ -58,7 +58,7 @@ class Baseline:
 
 
 def _gravities(replayer: Replayer, chosen: Iterable[ReplayLaunch]) -> dict[ReplayLaunch, int | None]:
-    """How bad each launch is; None where it cannot be replayed."""
+    """The grade of each launch; None where it cannot be replayed."""
     found: dict[ReplayLaunch, int | None] = {}
     left = MOST_EFFORT
     for launch in chosen:

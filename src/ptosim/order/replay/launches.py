@@ -21,7 +21,7 @@ from ptosim.language.structure.function import Function, reached
 from ptosim.order.replay.scalar_run import ReplayLaunch
 
 MOST_TRIPS = 3
-"""How often loops run at most that an integer alone decides."""
+"""The most iterations of loops that an integer alone decides."""
 _MOST_VALUES = 12
 _LONGEST_ROW = 64
 _DIVIDING = frozenset(

@@ -66,7 +66,7 @@ class ScalarRun:
     trail: Trail = ()
     atomic: str = ""
     doubts: dict[Operation, str] = field(default_factory=dict[Operation, str])
-    """Where it went one of several ways that data decide."""
+    """The branches at which data decided the way."""
     stored: set[int] = field(default_factory=set[int])
     """Arguments that the kernel writes to."""
 

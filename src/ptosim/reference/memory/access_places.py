@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
 Starts = range | Places
-"""Where pieces start. Equally spaced ones are a range, which is three numbers however many they are."""
+"""The starts of pieces. Equally spaced ones are a range, which is three numbers however many they are."""
 Steps = tuple[tuple[int, int], ...]
 """Count and stride of each index, from the outermost to the innermost."""
 

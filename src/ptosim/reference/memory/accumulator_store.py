@@ -23,7 +23,7 @@ from ptosim.reference.numeric.quantisation import Bits, QuantisationWords, Steps
 
 @dataclass(frozen=True)
 class Store:
-    """Where accumulators come from and where they go."""
+    """The source and the destination of accumulators."""
 
     source: int
     dest: int

@@ -50,7 +50,7 @@ class Burst:
         return self.length == 0 or any(count == 0 for count, _, _ in self.loops)
 
     def places(self, source: int, dest: int) -> tuple[access_places.Starts, access_places.Starts]:
-        """Where each row is read and where it is written, in the order of execution."""
+        """The source and destination of each row, in the order of execution."""
         read, written = self._steps
         return access_places.spaced(source, read), access_places.spaced(dest, written)
 

@@ -52,7 +52,7 @@ class Memories(Port):
         self.global_memory = global_memory
         ub = self.own.get(UB, NOTHING)
         self.register_starts = range(0, len(ub) - VECTOR_BYTES + 1, GRANULE)
-        """Where the contiguous bytes of a register may start in UB."""
+        """The places in UB at which the contiguous bytes of a register may start."""
         self.lanes_of_ub = {dtype.char: (ub.view(dtype), dtype.itemsize.bit_length() - 1) for dtype in LANE_TYPES}
         """UB as lanes of each type, and the power of two that is their width."""
 

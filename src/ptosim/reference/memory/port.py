@@ -33,7 +33,7 @@ Combine = Callable[[Bytes, Bytes], Bytes]
 
 
 class Atomic(NamedTuple):
-    """How an atomic update joins what is there with what is stored; the name is like "add f32"."""
+    """The operation that joins memory with the value stored; the name is like "add f32"."""
 
     name: str
     width: int

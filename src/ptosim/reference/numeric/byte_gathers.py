@@ -22,7 +22,7 @@ class Distribution:
     count: int
     places: NDArray[np.intp]
     filled: NDArray[np.intp] | None
-    """Where the gathered units go, unless they are all."""
+    """The lanes of the gathered units, unless they are all."""
 
     def __call__(self, data: Bytes) -> Bytes:
         units = data.view(self.unit)[self.places]

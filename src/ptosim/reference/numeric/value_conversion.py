@@ -21,7 +21,7 @@ _NARROW_FLOATS = {"f16": F16, "bf16": BF16}
 
 
 def conversion(source: Element, destination: Element, rnd: str = "R", sat: str = "SAT") -> Conversion:
-    """How a value of `source` becomes one of `destination`, by rounding mode R A F C Z O H and SAT or NOSAT.
+    """Conversion of a value of `source` into one of `destination`, by rounding mode R A F C Z O H and SAT or NOSAT.
 
     A pair of types that has no such attribute leaves it at its default.
     """

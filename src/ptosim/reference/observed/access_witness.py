@@ -36,7 +36,7 @@ class AccessWitness(Witness):
     act: Act
     """The instruction that is being carried out."""
     site: Site
-    """Where that is."""
+    """The place of that."""
     quick: Quick | None = None
     """The quick way past the observer, inside a vector scope."""
 

@@ -46,7 +46,7 @@ MOST_STEPS = 1_000_000
 
 @dataclass
 class Reach:
-    """How one argument is reached."""
+    """The reach of accesses to one argument."""
 
     high: int = 0
     """One past the last byte."""
@@ -132,7 +132,7 @@ class ReachedLaunch:
 
     @property
     def repeated(self) -> int:
-        """How many loops have run twice."""
+        """The number of loops that have run twice."""
         return sum(turns > 1 for turns in self.trips.values())
 
 

@@ -306,7 +306,7 @@ def _lane_map(observed: Observed, arguments: Arguments, operand: int) -> list[Im
 
 
 def _probe(observed: Observed, arguments: Arguments, operand: int, where: slice) -> list[Image]:
-    """Where results change when these bytes of one operand are not zero while those of the others are.
+    """The results that change when these bytes of one operand are not zero while those of the others are.
 
     One operand at a time: exp(x - m) is 1 wherever both have the same number.
     """

@@ -50,7 +50,7 @@ class ReachedLine(Exception):
 
 @dataclass
 class Until:
-    """Where to stop: takes the place of a watch (watch.py)."""
+    """The place to stop: takes the place of a watch (watch.py)."""
 
     line: int
     occurrence: int = 1

@@ -322,7 +322,7 @@ def _counts(warp: Warp, site: Site) -> bool:
 
 
 class _Round:
-    """How a round of a loop begins."""
+    """The beginning of a round of a loop."""
 
     def __init__(self, warp: Warp, going: Active, carried: Sequence[int]) -> None:
         self.warp, self.going, self.changes, self.left = warp, going, warp.launch.changes, warp.rounds

@@ -228,7 +228,7 @@ def _named(fault: Fault, warp: Warp, lane: int) -> Fault:
 
 
 def taint_of_results(placed: Placed) -> Callable[[Warp, Active], LaneTaint | None]:
-    """How the taint of operands becomes that of a result: it stays where they only move, else it is computed with."""
+    """The taint of a result from that of operands: it stays where they only move, else it is computed with."""
     operands, name = placed.operands, placed.op.name
     elements = placed.result_elements
     record = effects().get(name)

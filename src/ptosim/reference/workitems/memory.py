@@ -27,7 +27,7 @@ UPDATES = "updates"
 
 
 class Place(NamedTuple):
-    """Where some lanes access one memory, all of them inside of it."""
+    """The addresses of some lanes in one memory, all of them inside of it."""
 
     memory: Bytes
     offsets: Ints

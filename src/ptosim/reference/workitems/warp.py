@@ -89,7 +89,7 @@ class Warp:
         self.clocks = np.zeros(WARP, np.int64)
         self.private = PrivateMemory()
         self.brought: dict[int, tuple[int, int]] = {}
-        """Where the private buffers lie that survive the launch, and how long they are, by number."""
+        """Place and length of the private buffers that survive the launch, by number."""
 
     def leave(self) -> None:
         """The launch has ended."""

@@ -29,7 +29,7 @@ class Explanation:
     repaired_arguments: tuple[str, ...]
     ranks: int | None = None
     form: str = ""
-    """How its kernels are told from those of other explanations of the kind."""
+    """The part of a name that tells its kernels from those of other explanations of the kind."""
     between_ranks: Explanation | None = None
     file: str = ""
     """The kernel in commands and findings."""

@@ -71,7 +71,7 @@ def _transfer(build: Builder, dst: GmView, src: GmView, session: Session) -> SSA
 
 
 def _shifted(build: Builder, view: GmView, session: Session) -> GmView:
-    """Where its transfers begin, in every block: a kernel whose blocks have shares adds them to its addresses."""
+    """The start of its transfers, in every block: a kernel whose blocks have shares adds them to its addresses."""
     if not session.block_offset:
         return view
     if session.block_offset % view.width:

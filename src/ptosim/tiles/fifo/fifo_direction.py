@@ -36,7 +36,7 @@ AIV1 = 16
 
 
 class EntryCount:
-    """How many entries have passed an end: a number where the code is straight, else kept by the scalar unit."""
+    """The entries that have passed an end: a number where the code is straight, else kept by the scalar unit."""
 
     def __init__(self, array: SSAValue | None) -> None:
         self.passed = 0
@@ -76,7 +76,7 @@ class Line:
     freed: EntryCount | None = None
     """The entries that were freed, None where each is freed before the next one is popped."""
     buffer: Number | None = None
-    """Where entries arrive in the consumer's memory, in bytes."""
+    """The address of entries in the consumer's memory, in bytes."""
     gm: SSAValue | None = None
     """The slots in GM: a pointer or a tensor view."""
     gm_offset: int = 0

@@ -26,7 +26,7 @@ from ptosim.tiles.refusal import Refused
 from ptosim.tiles.run_conditions import require
 
 _MODES = {0: "single_mode_vec0", 1: "dual_mode_split_m", 2: "dual_mode_split_n"}
-"""How the fixpipe shares an accumulator between the vector cores, by `split`."""
+"""The share of an accumulator that the fixpipe gives each vector core, by `split`."""
 
 Extents = tuple[Number, Number]
 
@@ -70,7 +70,7 @@ def view_at(build: Builder, pointer: SSAValue, valid: Extents, pitch: Number, do
 
 
 def share(build: Builder, split: int, sub: SSAValue | None, valid: Extents, width: int) -> tuple[Number, Number]:
-    """Where the part of a vector core begins in an entry in GM, in bytes, and the elements between its rows."""
+    """The offset in bytes of a vector core's part in an entry in GM, and the elements between its rows."""
     rows, cols = valid
     if split == 0:
         return 0, cols

@@ -66,7 +66,7 @@ class Shared:
     """`flag_base`, if it is written."""
     width: int = 2
     splits: set[int] = field(default_factory=set[int])
-    """How entries are shared, as the operations on them say."""
+    """The sharing of entries, as the operations on them say."""
     popped: dict[int, TileBuf] = field(default_factory=dict[int, TileBuf])
     """By direction, the tile that a consumer makes of an entry."""
     room: dict[int, int] = field(default_factory=dict[int, int])
@@ -263,7 +263,7 @@ class FifoLines:
         )
 
     def _array(self, core: CoreKind, key: Key, direction: int, counted: tuple[type[Operation], ...]) -> SSAValue | None:
-        """Where operations of these classes are counted, None where the code says how many there were."""
+        """The counter of operations of these classes, None where the code says how many there were."""
         own = [op for op in self._own(core, key, direction) if isinstance(op, counted)]
         if all(_is_straight(op) for op in own):
             return None

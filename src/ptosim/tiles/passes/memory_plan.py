@@ -57,7 +57,7 @@ def room_of(op: Allocation) -> int:
 
 
 def plan(module: VerifiedModule, function: Function) -> list[Planned]:
-    """Where the tiles and reserved buffers of a function lie that have no address of their own."""
+    """The addresses of tiles and reserved buffers of a function that have none of their own."""
     allocations = [op for op in function.walk() if isinstance(op, Allocation)]
     liveness = Liveness(function)
     by_space: dict[Space, list[tuple[Allocation | ReserveBuffer, RoomRequest]]] = {}
@@ -158,7 +158,7 @@ class MemoryPlan:
 
 
 def memory_plans(module: VerifiedModule) -> list[MemoryPlan]:
-    """Where the tiles of each function lie, planned or written; asked of a module whose memory is planned."""
+    """The addresses of the tiles of each function, planned or written; asked of a module whose memory is planned."""
     return [
         MemoryPlan(function.symbol, tuple(_placed(module, function)), load_target(module.target).memory)
         for function in every_function(module.parsed.module)

@@ -36,7 +36,7 @@ def remark_disagreement(build: Builder, op: PTOOperation, tiles: Mapping[str, Ti
 
 
 def _reshaped(build: Builder, op: PTOOperation, role: str, side: int) -> str:
-    """Where the size of a tile comes from that a treshape has made."""
+    """The origin of the size of a tile that a treshape has made."""
     (value,) = op.segment(role)
     tile = tile_of(value.type)
     if not isinstance(value.owner, TReshape) or tile is None or tile.valid[side] is not None:

@@ -73,7 +73,7 @@ def _half(here: RegisterAccess, tile: Tile, half: int, every: SSAValue) -> Regis
 
 
 def _byte_of(here: RegisterAccess, pitch: Number) -> SSAValue:
-    """Where the bits of a block begin, rows being so many bytes apart."""
+    """The address of the bits of a block, rows being so many bytes apart."""
     build = here.build
     start = 0 if here.row is None else build.times(here.row, pitch)
     return build.index(build.plus(start, build.quotient(here.at, 8)))

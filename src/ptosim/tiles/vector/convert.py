@@ -41,7 +41,7 @@ _ROUNDINGS = {
 
 @dataclass(frozen=True)
 class _Pair:
-    """How one element type becomes another; without steps in between by one conversion."""
+    """The conversion of one element type into another; without steps in between by one conversion."""
 
     wraps: bool = False
     """Whether values that do not fit keep their low bits."""

@@ -241,7 +241,7 @@ def floor_remainder_of_scalar(v: Registers) -> OfTwo:
 
 
 def _signs_differ(v: Registers) -> OfTwo:
-    """Where a remainder is not zero and its sign is not that of the divisor."""
+    """The lanes in which a remainder is not zero and its sign is not that of the divisor."""
     if v.kind.is_float:
         return lambda r, b, mask: v.compare("lt", v.op("vmul", b, r, mask), 0, mask)
     return lambda r, b, mask: v.compare("lt", v.op("vxor", r, b, mask), 0, v.compare("ne", r, 0, mask))

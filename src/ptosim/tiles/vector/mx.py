@@ -213,7 +213,7 @@ def _apart(build: Builder, pair: SSAValue) -> Sequence[SSAValue]:
 
 
 def _single(build: Builder, tile: Tile, row: Number, group: Number, groups: Number) -> Number:
-    """Where the result of a group stands in a tile of rows, or of one row with all groups."""
+    """The place of the result of a group in a tile of rows, or of one row with all groups."""
     if tile.buf.rows == 1:
         return build.plus(build.times(row, groups), group)
     return element_offset(build, tile, row, group)

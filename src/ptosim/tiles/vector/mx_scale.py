@@ -21,7 +21,7 @@ from ptosim.language.builder import Builder
 from ptosim.tiles.vector.registers import Registers, with_sign
 
 _FIELD = 23
-"""Where the exponent of f32 begins."""
+"""The first bit of the exponent of f32."""
 _TOP = 254
 _NAN = 0x7FC00000
 _LEAST_SCALE = 0x00400000

@@ -26,11 +26,11 @@ _COMBINED: dict[str, tuple[Formula, str | None]] = {
 """The value where both sources are valid, and the pad where neither is; without a pad nothing is written there."""
 
 _CHOSEN = {"tpartargmax": "gt", "tpartargmin": "lt"}
-"""How an element of src1 compares with that of src0 to be taken in its place."""
+"""The comparison by which an element of src1 takes the place of that of src0."""
 
 _INDEX_BYTES = 4
 _SPREAD = {1: ("UNPK4", "PK4_B32"), 2: ("UNPK_B16", "PK_B32"), 4: (None, None)}
-"""How elements come into the lanes of their indices, and out of them."""
+"""The permutation of elements into the lanes of their indices, and out of them."""
 
 
 @dataclass(frozen=True)

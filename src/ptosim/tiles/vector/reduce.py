@@ -50,7 +50,7 @@ def _least(element: Element) -> int:
 
 @dataclass(frozen=True)
 class Fold:
-    """How the lanes of a register become one, how such results join, and what they start from."""
+    """A reduction: how the lanes of a register become one, how such results join, and what they start from."""
 
     lanes: str
     join: str

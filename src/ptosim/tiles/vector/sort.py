@@ -164,7 +164,7 @@ def tmrgsort(
     exhausted: bool,
     scratch: Tile | None,
 ) -> None:
-    """How many records a merge took of each list is an array that no operation can read: nothing is written there."""
+    """Merges lists. No operation can read the array of records taken of each, so nothing is written there."""
     if blockLen is not None:
         _merge_blocks(build, src0, dst, blockLen)
         return
