@@ -24,6 +24,7 @@ from ptosim.effects.vector_memory import (
 )
 from ptosim.reference.memory.stream import LoadAlign
 from ptosim.reference.numeric.mask import FULL
+from tables import table
 
 DRAWS = 30
 Draw = Callable[[str, Random], Case]
@@ -164,9 +165,9 @@ def _sorting(name: str, r: Random) -> Case:
 
 
 def _merging(name: str, r: Random) -> Case:
-    """Lists without a stop: what a suspended merge writes depends on scores."""
-    counts = [r.randrange(1, 9) for _ in range(4)]
-    config = 1 | 0xF00
+    """Lists without a stop: what a suspended merge writes depends on scores. Merges of four are repeated, or left."""
+    counts, valid = [r.randrange(1, 9) for _ in range(4)], r.choice((0xF, 0xF, 0x7, 0x3))
+    config = (r.randrange(4) if valid == 0xF and len({*counts}) == 1 else 1) | valid << 8
     sources = {f"source{n}": 4096 * n for n in range(4)}
     packed = sum(count << 16 * n for n, count in enumerate(counts))
     return Case(name, {"dest": 32768, **sources, "count": packed, "config": config}, {"dest": "f32", "source0": "f32"})
@@ -337,3 +338,8 @@ def test_an_extent_is_what_is_touched(name: str):
                 ]
                 assert own, f"{access} {start}..{end} is not touched: {case}"
                 assert (min(own)[0], max(high for _, high in own)) == (start, end), f"{access}: {case}"
+
+
+@table("name", "mad", "mad_acc", "mad_bias", "mad_mx", "mad_raw", "mte_l0c_gm", "copy_matrix_cc_to_ub")
+def test_products_and_stores_use_what_they_read(name: str) -> None:
+    assert effects()[f"pto.{name}"].taint is record.Taint.USE

@@ -116,8 +116,17 @@ class Case:
         for access in effects()[self.name].accesses(self.static):
             low, high = access.extent(operands)
             base = self.operands[access.base]
+            assert self._in_arrays(access) == int(np.max(high)) - int(np.min(low)), (self, access)
             if np.max(high) > np.min(low):
                 yield access, base + int(np.min(low)), base + int(np.max(high))
+
+    def _in_arrays(self, access: Access) -> int:
+        """The bytes of an extent by the same closed form, of operands that are arrays."""
+        given = {**self.operands, **self.beside, **self.special}
+        words = {role: (value + 2**63) % 2**64 - 2**63 for role, value in given.items() if type(value) is int}
+        arrays = {**given, **{role: np.array([value], np.int64) for role, value in words.items()}}
+        low, high = access.extent(SimpleNamespace(**arrays))
+        return int(np.max(high)) - int(np.min(low))
 
     def observed(self) -> list[Piece]:
         meaning = semantics_of(self.name)
