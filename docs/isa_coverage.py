@@ -24,7 +24,10 @@ PAGE = DOCS / "reference" / "isa-coverage.md"
 GROUPS = {
     "language": ["tests/language", "tests/refusals"],
     "effects": ["tests/effects"],
-    "reference": ["tests/reference", "tests/machine", "tests/skeleton", "tests/seeds", "tests/*_programs.py"],
+    "reference": [
+        *(f"tests/{name}" for name in ("reference", "golden", "machine", "skeleton", "seeds")),
+        "tests/*_programs.py",
+    ],
     "tiles": ["tests/tiles", "tests/vmi"],
     "native": ["tests/native", "tests/*_cases.py", "tests/*_programs.py"],
     "examples": ["examples"],

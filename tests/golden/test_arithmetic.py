@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from golden.formulas import lanes_of, widened
-from golden.numbers import FLOATS, active, canonical, close, data, dtype, edges, equal, pairs, word, zeroed
-from golden.program import bits, granularity, lanes, mask, outcome, tail_loop, ub, vector_kernel, vreg
+from golden.numbers import FLOATS, active, canonical, close, dtype, equal, pairs, word, zeroed
+from golden.program import bits
 from vector_programs import binary, unary, with_scalar
 
 N, LOGICAL = 1024, 1000
@@ -171,80 +171,3 @@ def test_shifts(op: str, element: str) -> None:
         expected = shifted(a, np.full(N, min(by % 65536, width)), element, op == "vshl")
         out = lanes_of(with_scalar(f"{op}s", element, "i16"), LOGICAL, a=a, s=by)
         equal(out, zeroed(expected, ON, element))
-
-
-# --- whole kernels ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("element", ["f32", "f16", "ui8", "si16"])
-def test_broadcast_of_a_lane(element: str) -> None:
-    v, m, p, g, n = vreg(element), mask(element), ub(element), granularity(element), lanes(element)
-    scope = f"""      %all = pto.pset_{g} "PAT_ALL" : {m}
-      %some = pto.pset_{g} "PAT_H" : {m}
-      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
-      %first = pto.vdup %x, %all : {v}, {m} -> {v}
-      %lowest = pto.vdup %x, %some {{position = "LOWEST"}} : {v}, {m} -> {v}
-      %highest = pto.vdup %x, %some {{position = "HIGHEST"}} : {v}, {m} -> {v}
-      pto.vsts %first, %ub_y[%c0], %all : {v}, {p}, {m}
-      pto.vsts %lowest, %ub_y[%c{n}], %all : {v}, {p}, {m}
-      pto.vsts %highest, %ub_y[%c{2 * n}], %all : {v}, {p}, {m}"""
-    text = vector_kernel({"a": (element, n)}, {"y": (element, 3 * n)}, scope)
-    a = data(element, n)
-    out = outcome(text, a, np.zeros(3 * n, dtype(element)))[1]
-    half = np.arange(n) < n // 2
-    equal(out[:n], np.full(n, a[0]))
-    equal(out[n : 2 * n], np.where(half, a[0], 0).astype(dtype(element)))
-    equal(out[2 * n :], np.where(half, a[-1], 0).astype(dtype(element)))
-
-
-def test_a_register_carried_through_an_inner_loop() -> None:
-    v, m, p = vreg("f32"), mask("f32"), ub("f32")
-    body = tail_loop(
-        "f32",
-        N,
-        LOGICAL,
-        f"""        %v = pto.vlds %ub_a[%offset] : {p} -> {v}
-        %r = scf.for %k = %c0 to %c3 step %c1 iter_args(%acc = %v) -> ({v}) {{
-          %twice = pto.vadd %acc, %acc, %mask : {v}, {v}, {m} -> {v}
-          scf.yield %twice : {v}
-        }}
-        pto.vsts %r, %ub_y[%offset], %mask : {v}, {p}, {m}""",
-    )
-    text = vector_kernel({"a": ("f32", N)}, {"y": ("f32", N)}, body)
-    a = data("f32", N)
-    out = outcome(text, a, np.full(N, 9, "f4"))[1]
-    equal(out, np.where(np.arange(N) < LOGICAL, a * 8, np.float32(9)).astype("f4"))
-
-
-def test_overlapping_stores_of_bytes_and_copies_past_the_end_of_the_argument() -> None:
-    """256-lane stores at steps of 128; 32 rows of 128 bytes are copied to an argument of 1024 bytes."""
-    v, m, p = vreg("ui8"), mask("ui8"), ub("ui8")
-    scope = f"""      %all = pto.pset_b8 "PAT_ALL" : {m}
-      scf.for %i = %c0 to %c1024 step %c128 {{
-        %d = pto.vdup %s, %all : i8, {m} -> {v}
-        pto.vsts %d, %ub_y[%i], %all : {v}, {p}, {m}
-      }}"""
-    text = vector_kernel({}, {"y": ("ui8", 1024)}, scope, before="    %s = arith.constant -83 : i8", preload=False)
-    text = text.replace(
-        "%c1024_i64 nburst(%c1_i64, %c1024_i64, %c1024_i64)", "%c128_i64 nburst(%c32_i64, %c128_i64, %c128_i64)"
-    )
-    for literal, kind in (("128", "i64"), ("32", "i64")):
-        text = text.replace(
-            "    %ub_y =", f"    %c{literal}_{kind} = arith.constant {literal} : {kind}\n    %ub_y =", 1
-        )
-    out = outcome(text, np.zeros(1024, "u1"), clean=False, oob="drop")[0]
-    equal(out, np.full(1024, 173, "u1"))
-
-
-@pytest.mark.parametrize("element", ["f32", "i16"])
-def test_an_edge_table_survives_a_plain_copy(element: str) -> None:
-    table = np.resize(edges(element).view(word(element)), N)
-    body = tail_loop(
-        element,
-        N,
-        N,
-        f"""        %v = pto.vlds %ub_a[%offset] : {ub(element)} -> {vreg(element)}
-        pto.vsts %v, %ub_y[%offset], %mask : {vreg(element)}, {ub(element)}, {mask(element)}""",
-    )
-    text = vector_kernel({"a": (element, N)}, {"y": (element, N)}, body)
-    equal(outcome(text, table, np.zeros(N, word(element)))[1], table)

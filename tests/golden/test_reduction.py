@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from golden.formulas import lanes_of, rows_of
-from golden.numbers import FLOATS, canonical, close, data, dtype, edges, equal, pairs, word
-from golden.program import bits, lanes, outcome, ub, vector_kernel, vreg
+from golden.numbers import FLOATS, canonical, close, data, dtype, equal, pairs, word
+from golden.program import bits, lanes
 from tables import table
 from vector_programs import mask_type, unary
 
@@ -237,24 +237,6 @@ def test_lane_gather(element: str, index: str) -> None:
     equal(out, a[i.view(word(index)).astype(np.int64) % n])
 
 
-def test_select_of_whole_registers_by_a_scalar() -> None:
-    v, m, p = vreg("f32"), "!pto.mask<b32>", ub("f32")
-    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {m}
-      %half = pto.pset_b32 "PAT_H" : {m}
-      scf.for %i = %c0 to %c128 step %c64 {{
-        %first = arith.cmpi eq, %i, %c0 : index
-        %va = pto.vlds %ub_a[%i] : {p} -> {v}
-        %vb = pto.vlds %ub_b[%i] : {p} -> {v}
-        %r = arith.select %first, %va, %vb : {v}
-        %k = arith.select %first, %half, %all : {m}
-        pto.vsts %r, %ub_y[%i], %k : {v}, {p}, {m}
-      }}"""
-    text = vector_kernel({"a": ("f32", 128), "b": ("f32", 128)}, {"y": ("f32", 128)}, scope)
-    a, b = data("f32", 128), data("f32", 128, 1)
-    expected = np.concatenate([a[:32], np.full(32, 4, "f4"), b[64:]])
-    equal(outcome(text, a, b, np.full(128, 4, "f4"))[2], expected)
-
-
 # --- rearrangement ----------------------------------------------------------------------------------------------------
 
 
@@ -315,7 +297,3 @@ def test_prefix_count(element: str) -> None:
         counts = np.concatenate([[0], np.cumsum(on)[:-1]]) % 2 ** bits(element)
         out = lanes_of(unary("vusqz", element), on, a=data(element, lane.size))
         equal(out, counts.astype(word(element)))
-
-
-def test_edges_are_covered() -> None:
-    assert {np.isnan(v) for v in edges("f32")} == {False, True}

@@ -1,4 +1,4 @@
-"""Element-wise arithmetic: values worked out by hand from the definition of each instruction."""
+"""Element-wise arithmetic beside the formulas of tests/golden/test_arithmetic.py: values worked out by hand."""
 
 import numpy as np
 import pytest
@@ -46,9 +46,6 @@ def test_a_duplicated_lane_keeps_its_payload():
 
 @table(
     "kind, given, expected",
-    ("i16", [-32768, -5, 7], [-32768, 5, 7]),
-    ("i8", [-128, -1, 127], [-128, 1, 127]),
-    ("i32", [-(2**31), -3, 0], [-(2**31), 3, 0]),
     ("i64", [-(2**63), -9, 4], [-(2**63), 9, 4]),
     ("ui16", [65535, 32768, 1], [65535, 32768, 1]),
 )
@@ -66,7 +63,6 @@ def test_abs_and_neg_change_the_sign_bit_alone(kind):
 
 @table(
     "kind, given, expected",
-    ("i8", [-128, 5], [-128, -5]),
     ("ui16", [1, 65535], [65535, 1]),
     ("i64", [-(2**63), 1], [-(2**63), -1]),
 )
@@ -99,12 +95,6 @@ def test_the_square_root_is_correctly_rounded():
     assert bits(got)[:6] == [0x80000000, 0, 0x3FB504F3, 0x5F7FFFFF, 0x1A3504F3, 0x7FC00000]
 
 
-def test_relu_turns_negative_zero_positive_and_keeps_nan():
-    got = run(unary("vrelu", "f32"), a=lanes_of("f32", [0x80000000, 0xBF800000, 0x3F800000, 0xFF800001]))
-    assert bits(got)[:4] == [0, 0, 0x3F800000, 0x7FC00000]
-    assert run(unary("vrelu", "i32"), a=[-5, 5, -(2**31)])[:3].tolist() == [0, 5, 0]
-
-
 def test_complement_flips_every_bit_of_any_type():
     assert run(unary("vnot", "i16"), a=[0, -1, 0x1234])[:3].tolist() == [-1, 0, ~0x1234]
     assert bits(run(unary("vnot", "f32"), a=lanes_of("f32", [0x7FC00001])))[0] == 0x803FFFFE
@@ -115,29 +105,11 @@ def test_complement_flips_every_bit_of_any_type():
 
 @table(
     "name, kind, a, b, expected",
-    ("vadd", "i16", 32767, 1, -32768),
-    ("vadd", "ui16", 65535, 1, 0),
     ("vadd", "i64", 2**63 - 1, 1, -(2**63)),
-    ("vsub", "ui8", 0, 1, 255),
-    ("vsub", "i8", -128, 1, 127),
-    ("vmul", "i32", 65536, 65537, 65536),
-    ("vmul", "i16", -300, 300, -90000 + 65536),
-    ("vmul", "ui8", 16, 17, 16),
-    ("vdiv", "i32", -7, 2, -3),
-    ("vdiv", "i16", 7, -2, -3),
-    ("vdiv", "i32", -(2**31), -1, -(2**31)),
-    ("vdiv", "i16", 5, 0, 0),
-    ("vmax", "i8", -1, 1, 1),
-    ("vmax", "ui8", 255, 1, 255),
-    ("vmin", "i8", -1, 1, -1),
-    ("vmin", "ui8", 255, 1, 1),
     ("vmin", "si64", -5, 5, -5),
     ("vmax", "ui64", 2**63, 1, 2**63),
-    ("vand", "i32", 0b1100, 0b1010, 0b1000),
-    ("vor", "i32", 0b1100, 0b1010, 0b1110),
-    ("vxor", "i32", 0b1100, 0b1010, 0b0110),
 )
-def test_integers(name, kind, a, b, expected):
+def test_wide_integers(name, kind, a, b, expected):
     assert run(binary(name, kind), a=[a], b=[b])[0] == expected
 
 
@@ -156,42 +128,10 @@ def test_the_b32_mask_of_64_bit_lanes_has_two_lanes_for_each():
     assert run(binary("vadd", "i64"), a=[1, 1, 1], b=[1, 1, 1], m=[2, 3])[:3].tolist() == [0, 2, 0]
 
 
-@table(
-    "name, a, b, expected",
-    ("vadd", INF, -INF, NAN),
-    ("vadd", -0.0, 0.0, 0.0),
-    ("vadd", -0.0, -0.0, -0.0),
-    ("vsub", INF, INF, NAN),
-    ("vmul", 0.0, INF, NAN),
-    ("vdiv", 0.0, -0.0, NAN),
-    ("vdiv", 1.0, INF, 0.0),
-    ("vdiv", -INF, 2.0, -INF),
-    ("vdiv", 1.0, -0.0, -INF),
-    ("vmax", -0.0, 0.0, 0.0),
-    ("vmax", 0.0, -0.0, 0.0),
-    ("vmin", 0.0, -0.0, -0.0),
-    ("vmin", -0.0, 0.0, -0.0),
-    ("vmin", NAN, 1.0, NAN),
-    ("vmax", 1.0, NAN, NAN),
-)
-@pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
-def test_floats(name, kind, a, b, expected):
-    got = run(binary(name, kind), a=[a], b=[b])
-    assert bits(got)[0] == (QUIET[kind] if expected != expected else bits([expected], got.dtype)[0])
-
-
 @pytest.mark.parametrize(("kind", "tie", "smallest"), [("f16", 2048, -24), ("bf16", 256, -133), ("f32", 2**24, -149)])
 def test_floats_round_to_even_and_keep_subnormals(kind, tie, smallest):
     assert run(binary("vadd", kind), a=[tie, tie], b=[1, 3])[:2].tolist() == [tie, tie + 4]
     assert run(binary("vmul", kind), a=[2.0 ** (smallest + 10)], b=[2.0**-10])[0] == 2.0**smallest
-
-
-@pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
-@pytest.mark.parametrize("name", ["vadd", "vsub", "vmul", "vdiv", "vmax", "vmin"])
-def test_a_nan_comes_out_canonical_on_either_side(name, kind):
-    nan, one = lanes_of(kind, [PAYLOAD[kind]]), [1.0]
-    assert bits(run(binary(name, kind), a=nan, b=one))[0] == QUIET[kind]
-    assert bits(run(binary(name, kind), a=one, b=nan))[0] == QUIET[kind]
 
 
 def test_bitwise_operations_keep_any_pattern_of_floats():
@@ -199,64 +139,19 @@ def test_bitwise_operations_keep_any_pattern_of_floats():
     assert bits(run(binary("vor", "f16"), a=lanes_of("f16", a), b=lanes_of("f16", b)))[:3] == [0xFE01, 0x7FFF, 0xFE00]
 
 
-# --- vector and scalar ------------------------------------------------------------------------------------------------
-
-
-@table(
-    "name, kind, scalar, a, s, expected",
-    ("vadds", "i16", None, 32767, 1024, 32767 + 1024 - 65536),
-    ("vadds", "ui16", "i16", 65000, 4096, 65000 + 4096 - 65536),
-    ("vadds", "f32", None, 1.0, 0.5, 1.5),
-    ("vadds", "f16", None, 2.25, 1.5, 3.75),
-    ("vadds", "bf16", None, 256.0, 1.5, 258.0),
-    ("vmuls", "f32", None, 3.0, -2.0, -6.0),
-    ("vmuls", "ui32", "i32", 3, -1, 2**32 - 3),
-    ("vmaxs", "f32", None, -1.0, 0.5, 0.5),
-    ("vmaxs", "ui8", "i8", 5, -1, 255),
-    ("vmins", "si8", "i8", 5, -1, -1),
-    ("vmins", "f16", None, -1.0, 0.5, -1.0),
-)
-def test_a_scalar_meets_every_lane(name, kind, scalar, a, s, expected):
-    got = run(with_scalar(name, kind, scalar), a=[a, a], s=s, m=[0])
-    assert got[:2].tolist() == [expected, 0]
-
-
-def test_the_extremum_with_a_nan_is_nan():
-    assert bits(run(with_scalar("vmaxs", "f32"), a=[1.0], s=NAN))[0] == 0x7FC00000
-    assert bits(run(with_scalar("vmins", "f32"), a=lanes_of("f32", [0xFF800001]), s=1.0))[0] == 0x7FC00000
-
-
 # --- shifts -----------------------------------------------------------------------------------------------------------
 
 
-@table(
-    "name, kind, a, count, expected",
-    ("vshl", "ui16", [1, 1, 1, 3], [0, 15, 16, 65535], [1, 32768, 0, 0]),
-    ("vshl", "i8", [-1, 1], [7, 8], [-128, 0]),
-    ("vshl", "i64", [1, 1], [63, 64], [-(2**63), 0]),
-    ("vshr", "ui32", [2**32 - 1, 2**31, 1], [31, 32, 1], [1, 0, 0]),
-    ("vshr", "si16", [-32768, -1, 20], [15, 300, 3], [-1, -1, 2]),
-    ("vshr", "i32", [-8, 8], [1, 2**31], [-4, 0]),
-)
-def test_shift_counts_are_unsigned_and_may_exceed_the_width(name, kind, a, count, expected):
-    unsigned = f"u{kind.removeprefix('s').removeprefix('u')}"
-    text = binary(name, kind).replace(f"V<{kind}>, V<{kind}>", f"V<{kind}>, V<{unsigned}>")
-    assert run(text, a=a, b=count)[: len(a)].tolist() == expected
+def test_shifts_of_wide_integers():
+    text = binary("vshl", "i64").replace("V<i64>, V<i64>", "V<i64>, V<ui64>")
+    assert run(text, a=[1, 1], b=[63, 64])[:2].tolist() == [-(2**63), 0]
+    assert run(with_scalar("vshrs", "i64", "i16"), a=[-(2**63)], s=62)[0] == -2
 
 
-@table(
-    "name, kind, a, count, expected",
-    ("vshls", "ui8", 1, 7, 128),
-    ("vshls", "ui8", 1, 8, 0),
-    ("vshls", "ui8", 1, 256, 0),  # 256 is no count of 0
-    ("vshls", "i32", 3, 15, 3 << 15),
-    ("vshrs", "ui32", 2**32 - 1, 3, 2**29 - 1),
-    ("vshrs", "si8", -128, -1, -1),  # 65535, read as unsigned
-    ("vshrs", "ui8", 255, -1, 0),
-    ("vshrs", "i64", -(2**63), 62, -2),
-)
-def test_a_scalar_count_is_an_i16_whatever_the_lanes(name, kind, a, count, expected):
-    assert run(with_scalar(name, kind, "i16"), a=[a], s=count)[0] == expected
+@table("kind, a, count, expected", ("ui16", 3, 65535, 0), ("i32", 8, 2**31, 0))
+def test_a_shift_count_has_no_sign(kind, a, count, expected):
+    text = binary("vshl", kind).replace(f"V<{kind}>, V<{kind}>", f"V<{kind}>, V<ui{kind.lstrip('ui')}>")
+    assert run(text, a=[a], b=[count])[0] == expected
 
 
 # --- carry chain ------------------------------------------------------------------------------------------------------
