@@ -26,7 +26,7 @@ COUNT = 5_000
 PARTS = 20  # tests, so that they spread over the processors
 SAMPLED = 2
 """Parts of which a sample takes some programs."""
-SAMPLE = 25
+SAMPLE = 16
 SCHEDULES = {False: 5, True: 20}
 """Random ones; besides, each pipe is delayed."""
 SCHEDULED = {False: 1, True: 2}

@@ -46,5 +46,5 @@ def test_a_race_with_any_stride_is_one():
     """Without its flags the rows of two iterations meet in UB, however far they lie apart in GM."""
     text = (EXAMPLES / "pingpong.pto").read_text()
     bare = "\n".join(line for line in text.split("\n") if "_flag" not in line)
-    found = [ptosim.prove(kernel) for _, kernel in variants(bare)]
+    found = (ptosim.prove(kernel) for _, kernel in variants(bare))
     assert any(each.counterexample is not None and each.counterexample.kind == "race" for each in found)
