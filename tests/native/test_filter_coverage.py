@@ -2,15 +2,14 @@
 reference engine complains of is judged."""
 
 import re
-from contextlib import suppress
-from types import ModuleType
-from unittest.mock import patch
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import ptosim
-from golden import test_cube, test_fixpipe, test_mixed
+from golden.cube import K, M, N, matrices, to_gm
+from native import cube_kernels
 from native.test_sieve import assert_sound, judged_blocks, launch_of
 from ptosim.native.observe import scopes
 from tables import table
@@ -92,37 +91,20 @@ def test_a_scope_that_calls_too_much_to_be_unfolded(change: dict[str, object], c
     assert assert_sound(kernel, arrays) == clean
 
 
-class _Asked(Exception):
-    pass
-
-
-def program(module: ModuleType, test: str, *arguments: object) -> tuple[str, tuple[np.ndarray, ...]]:
-    """The text and the arrays that a test of results asks the engines about."""
-    asked: list[tuple[str, tuple[np.ndarray, ...]]] = []
-
-    def outcome(text: str, *arrays: np.ndarray) -> None:
-        asked.append((text, arrays))
-        raise _Asked
-
-    with patch.object(module, "outcome", outcome), suppress(_Asked):
-        getattr(module, test)(*arguments)
-    return asked[0]
-
-
 PRODUCTS = [
-    (test_cube, "test_scaled_products", (), "pto.mte_l1_l0a_mx"),
-    (test_cube, "test_scaled_products", (), "pto.mte_gm_l1 %sb"),
-    (test_cube, "test_raw_product_and_store_words", (), "pto.set_flag"),
-    (test_fixpipe, "test_raw_store_to_l1", (), "pto.set_flag"),
-    (test_fixpipe, "test_raw_store_to_ub", ("split_n",), "pto.sync.wait"),
-    (test_mixed, "test_rows_of_three_are_packed_to_four", ("nd2nz",), "pto.set_flag"),
+    (cube_kernels.scaled_products, "pto.mte_l1_l0a_mx"),
+    (cube_kernels.scaled_products, "pto.mte_gm_l1 %sb"),
+    (cube_kernels.raw_product, "pto.set_flag"),
+    (cube_kernels.raw_store_to_l1, "pto.set_flag"),
+    (cube_kernels.raw_store_to_ub, "pto.sync.wait"),
+    (cube_kernels.packed_rows, "pto.set_flag"),
 ]
 
 
-@pytest.mark.parametrize(("module", "test", "arguments", "needed"), PRODUCTS, ids=str)
-def test_scales_and_raw_stores_of_products(module: ModuleType, test: str, arguments: tuple[object, ...], needed: str):
+@pytest.mark.parametrize(("given", "needed"), PRODUCTS)
+def test_scales_and_raw_stores_of_products(given: Callable[[], cube_kernels.Given], needed: str):
     """They are passed as clean, and judged once an instruction is missing that they need."""
-    text, arrays = program(module, test, *arguments)
+    text, arrays = given()
     assert assert_sound(ptosim.load(text).kernel(), [array.copy() for array in arrays])
     place = text.index(needed)
     end = text.index("\n", place)
@@ -135,13 +117,12 @@ def test_scales_and_raw_stores_of_products(module: ModuleType, test: str, argume
 @pytest.mark.parametrize(("layout", "types"), [("nz2nd", ""), ("nz2dn(%c1_i64)", ", i64")])
 @pytest.mark.parametrize("missing", ["", 'pto.set_flag["PIPE_M"'])
 def test_stores_of_four_bits(layout: str, types: str, missing: str) -> None:
-    m, n, k = test_fixpipe.M, test_fixpipe.N, test_fixpipe.K
     clauses = f", pre_quant(%scale, mode = qf322s4_pre_scalar), {layout}"
-    stored = test_fixpipe.to_gm("%c", m, n, "f32", "i4", clauses, f", f32{types}")
-    text = test_fixpipe.fixed(stored, "i4", before="      %scale = arith.constant 1.0 : f32\n")
+    stored = to_gm("%c", M, N, "f32", "i4", clauses, f", f32{types}")
+    text = cube_kernels.stored(stored, "i4", before="      %scale = arith.constant 1.0 : f32\n")
     if missing:
         text = re.sub(re.escape(missing) + ".*", "", text, count=1)
-    arrays = [*test_fixpipe.matrices(m, n, k), np.zeros(m * n, "u1")]
+    arrays = [*matrices(M, N, K), np.zeros(M * N, "u1")]
     assert assert_sound(ptosim.load(text).kernel(), arrays) == (not missing)
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from golden import test_cube
-from native.test_filter_coverage import program
+from native.cube_kernels import filled_matrix
 from native.test_sieve import ALONE, ODD, STREAM, assert_sound, judged_blocks, launch_of
 from ptosim.native.observe import scopes
 from ptosim.options import ENGINES
@@ -394,7 +393,7 @@ def test_modes_that_are_computed(modes: str, judged: Sequence[int]) -> None:
 
 @pytest.mark.parametrize("missing", ["", "pto.raw_fill_l1", "pto.set_flag", "pto.wait_flag"])
 def test_a_filled_matrix(missing: str) -> None:
-    text, arrays = program(test_cube, "test_fill_of_l1")
+    text, arrays = filled_matrix()
     if missing:
         end = r"[^:]*:.*" if "fill" in missing else ".*"  # its types stand in the next line
         text = re.sub(missing + end, "", text, count=1)
