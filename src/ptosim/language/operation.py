@@ -194,9 +194,9 @@ class PTOOperation(Readable):
     def segment(self, role: str) -> Sequence[SSAValue]:
         """The operands that play a role: one, none, or several."""
         index = self.operand_roles.index(role)
-        if SEGMENTS not in self.properties:
+        if (segments := self.properties.get(SEGMENTS)) is None:
             return self.operands[index : index + 1]
-        sizes = cast(Segments, self.properties[SEGMENTS]).data
+        sizes = cast(Segments, segments).data
         start = sum(sizes[:index])
         return self.operands[start : start + sizes[index]]
 
@@ -455,6 +455,16 @@ def is_scope(op: Operation) -> bool:
 def enclosing_scope(op: Operation) -> Operation | None:
     """The vector scope around an operation."""
     return next(filter(is_scope, around(op)), None)
+
+
+def outside_scopes(op: Operation) -> Iterator[Operation]:
+    """The operations inside another one but for those in vector scopes; scopes themselves are among them."""
+    for region in op.regions:
+        for block in region.blocks:
+            for each in block.ops:
+                yield each
+                if each.regions and not is_scope(each):
+                    yield from outside_scopes(each)
 
 
 def needs_scope(op: Operation) -> bool:

@@ -52,6 +52,6 @@ def _said(function: Function) -> str:
 
 def _is_left_open(module: VerifiedModule, function: Function) -> bool:
     """Asked of the text, since the copy has its tiles lowered: of the function, and of those inlined into it."""
-    taken_in = {module.parsed.origin(op) for op in function.walk()}
-    written = [*module.parsed.origin(function).walk(), *taken_in]
+    parsed = module.parsed
+    written = [*parsed.origin(function).walk(), *map(parsed.origin, function.walk())]
     return any(isinstance(op, TileOperation) for op in written) and not any(op.name in _WRITTEN for op in written)

@@ -55,6 +55,7 @@ class Conflicts:
         """For each entry the places it touches, and whether it writes."""
         self._distances: dict[tuple[int, int, int | None], int | None] = {}
         self._exact: dict[tuple[int, int, int, int], bool] = {}
+        self._met: dict[tuple[int, bool, int | None, bool], dict[int, int]] = {}
         self._gather(program)
         self._near = self._neighbours()
         self._inside = dict.fromkeys(program.loops, 0)
@@ -72,9 +73,20 @@ class Conflicts:
         """Entries in a loop that an entry meets some iterations of it later, by the least number of iterations; without
         a loop, in one iteration of those around both."""
         found: dict[int, int] = {}
-        for place, other, writes, there in self._neighbourhood(entry, loop):
+        for place, writes in self._touched[entry.number]:
+            key = (place, writes, loop, entry.pipe is Pipe.V)
+            if key not in self._met:
+                self._met[key] = self._meetings(*key)
+            for distance, members in self._met[key].items():
+                found[distance] = found.get(distance, 0) | members
+        return found
+
+    def _meetings(self, place: int, writes: bool, loop: int | None, is_vector: bool) -> dict[int, int]:
+        """The entries that a read or write of a place meets, by the least number of iterations."""
+        found: dict[int, int] = {}
+        for other, there in self._neighbourhood(place, writes, loop):
             same = other == place and not writes and loop is None
-            is_late = same and entry.pipe is Pipe.V and self._is_long(place)
+            is_late = same and is_vector and self._is_long(place)
             members = there & ~self._of_vector if is_late else there
             if members and (distance := self._distance(other, place, loop)) is not None:
                 found[distance] = found.get(distance, 0) | members
@@ -83,19 +95,19 @@ class Conflicts:
     def exactly(self, entry: EntryNode, loop: int, apart: int) -> int:
         """Entries in a loop that an entry meets so many iterations of it later, whatever the least number is."""
         found = 0
-        for place, other, _, members in self._neighbourhood(entry, loop):
-            if members & ~found and self._is_met(other, place, loop, apart):
-                found |= members
+        for place, writes in self._touched[entry.number]:
+            for other, members in self._neighbourhood(place, writes, loop):
+                if members & ~found and self._is_met(other, place, loop, apart):
+                    found |= members
         return found
 
-    def _neighbourhood(self, entry: EntryNode, loop: int | None) -> Iterator[tuple[int, int, bool, int]]:
-        """For each place of an entry: nearby places, whether it writes, and conflicting entries of the loop."""
+    def _neighbourhood(self, place: int, writes: bool, loop: int | None) -> Iterator[tuple[int, int]]:
+        """Places near a place that is read or written, and the conflicting entries of the loop there."""
         inside = -1 if loop is None else self._inside[loop]
-        for place, writes in self._touched[entry.number]:
-            for other in self._near[place]:
-                there = self._places[other]
-                if members := (there.writers | (there.readers if writes else 0)) & inside:
-                    yield place, other, writes, members
+        for other in self._near[place]:
+            there = self._places[other]
+            if members := (there.writers | (there.readers if writes else 0)) & inside:
+                yield other, members
 
     def _is_met(self, earlier: int, later: int, loop: int, apart: int) -> bool:
         key = (earlier, later, loop, apart)
@@ -279,9 +291,10 @@ def _meeting(a: Span, b: Span, loop: int | None, apart: int, every: int) -> int 
         return 0 if loop is None else apart
     if loop is None:
         return 0 if _overlap(a, b, None, 0) else None
-    moves = any(_step(end, loop) for end in (*a, *b))
-    steps = range(apart, FARTHEST + 1, every) if moves else [apart]
-    first = next((n for n in steps if _overlap(a, b, loop, n)), None)
+    if not any(_step(end, loop) for end in (*a, *b)):
+        return apart if _overlap(a, b, loop, apart) else None
+    gaps, steps = _gaps(a, b, loop), range(apart, FARTHEST + 1, every)
+    first = next((n for n in steps if all(base + growth * n > 0 for base, growth in gaps)), None)
     if first is None and len(steps) > 1 and not _is_beyond(a, b, loop):
         return apart
     return first
@@ -298,41 +311,53 @@ def _is_beyond(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int) -> boo
     """Whether spans that did not meet up to the farthest iteration never will: they move alike, and away."""
     steps = {_step(end, loop) for end in (*a, *b)}
     if len(steps) != 1:
-        return not _overlap(a, b, loop, None)
+        return not all(gap is None or gap[0] > 0 for gap in _ends(a, b, loop, at_any=True))
     (step,) = steps
-    return not (
-        _reaches(a[1], b[0], loop, FARTHEST) if step > 0 else _reaches(b[1], a[0], loop, FARTHEST, swapped=True)
-    )
+    gap = _ends(a, b, loop)[0 if step > 0 else 1]
+    return gap is not None and gap[0] + gap[1] * FARTHEST <= 0
 
 
-def _overlap(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int | None, apart: int | None) -> bool:
+def _overlap(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int | None, apart: int) -> bool:
     """Whether two spans may have a byte in common, the later one so many iterations of a loop behind the earlier."""
-    return _reaches(a[1], b[0], loop, apart) and _reaches(b[1], a[0], loop, apart, swapped=True)
+    return all(base + growth * apart > 0 for base, growth in _gaps(a, b, loop))
 
 
-def _reaches(end: Plain, start: Plain, loop: int | None, apart: int | None, swapped: bool = False) -> bool:
-    """Whether an end of one span may lie above the start of the other. The end is of the earlier span, unless swapped;
-    the later one is `apart` iterations of the loop behind it (None: any number)."""
-    constant, terms = 0, dict[Symbol, int]()
-    for number, sign, is_later in ((end, 1, swapped), (start, -1, not swapped)):
+def _gaps(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int | None) -> list[tuple[int, int]]:
+    """The known ones of how far the end of each span may lie above the start of the other."""
+    return [gap for gap in _ends(a, b, loop) if gap is not None]
+
+
+def _ends(
+    a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int | None, at_any: bool = False
+) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+    """The gap from the start of each span, the later one first, to the end of the other."""
+    return _gap(a[1], b[0], loop, at_any, is_later=False), _gap(b[1], a[0], loop, at_any, is_later=True)
+
+
+def _gap(end: Plain, start: Plain, loop: int | None, at_any: bool, is_later: bool) -> tuple[int, int] | None:
+    """How far an end of one span may lie above the start of the other: so far where both are in one iteration of the
+    loop, and so much farther with each iteration that is between them (or that far at any distance). None where there
+    is no bound. The end is of the earlier span, unless `is_later`."""
+    constant, growth, terms = 0, 0, dict[Symbol, int]()
+    for number, sign, moves in ((end, 1, is_later), (start, -1, not is_later)):
         if isinstance(number, int):
             constant += sign * number
             continue
         constant += sign * number.constant
         for each, factor in number.terms.items():
-            if each.loop == loop is not None and apart is not None:
+            if each.loop == loop is not None and not at_any:
                 # the later iteration is the earlier one plus the distance
-                constant += sign * factor * apart if is_later else 0
+                growth += sign * factor if moves else 0
                 terms[each] = terms.get(each, 0) + sign * factor
             elif _is_shared(each, loop):
                 terms[each] = terms.get(each, 0) + sign * factor
             else:
                 bound = each.high if sign * factor > 0 else each.low
                 if bound is None:
-                    return True
+                    return None
                 constant += sign * factor * bound
     reach = extreme(constant, {each: factor for each, factor in terms.items() if factor}, 1)
-    return reach is None or reach > 0
+    return None if reach is None else (reach, growth)
 
 
 def _is_shared(each: Symbol, loop: int | None) -> bool:

@@ -23,6 +23,8 @@ _BELOW = {"slt": -1, "sle": 0, "eq": 0}
 
 def bounds_of(loop: For) -> Iterator[int]:
     """Numbers that the end of a loop is no greater than, by the branches that it stands under."""
+    if constant_of(loop.ub) is not None:
+        return
     end = _plain(loop.ub)
     for condition, holds in _conditions(loop):
         if (bound := _bound(condition, holds, end)) is not None:

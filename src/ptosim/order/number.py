@@ -145,6 +145,18 @@ class Linear(SymbolicNumber):
     constant: int
     terms: Mapping[Symbol, int]
 
+    def __add__(self, other: Any) -> Any:
+        return Linear(self.constant + other, self.terms) if type(other) is int else super().__add__(other)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is not int or not other:
+            return super().__mul__(other)
+        return Linear(self.constant * other, {each: factor * other for each, factor in self.terms.items()})
+
+    __rmul__ = __mul__
+
 
 @dataclass(frozen=True, eq=False)
 class Periodic(SymbolicNumber):

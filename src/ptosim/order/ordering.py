@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.analysis.fast_walk import around
 from ptosim.language.analysis.kernel_entries import kernels
 from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import outside_scopes
 from ptosim.language.rules.core_kind_rules import cores
 from ptosim.language.structure.control import While
 from ptosim.language.structure.function import Function, Return
@@ -56,7 +56,7 @@ class Order:
     def write(self, target: EmitTarget) -> None:
         """Write it into the function itself, or into the text that it was lowered from."""
         drained = {target.place(op): None for op in _before_everything(self.function, self.programs)}
-        awaited = {target.place(op): None for op in _behind_everything(self.function)}
+        awaited = {target.place(op): None for op in _behind_everything(self.function, self.programs)}
         for core, inserted in self.inserted.items():
             OrderWriter(target, core, inserted, is_mixed=len(self.programs) > 1).emit()
         for op in drained:
@@ -74,10 +74,9 @@ def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
 
 def orders(module: VerifiedModule, sync: str, known: Collection[InMemory] = ()) -> Iterator[Order]:
     """The functions with entries of open order; `known` are operations that meet in GM, whatever else is assumed."""
-    peers = _peers(module)
     for function, how in unordered(module, sync):
-        has_signals = any(op.name in SIGNALS for op in function.walk())
-        programs = {core: _read(module, function, core, peers, sync != ASSUMED) for core in cores(function)}
+        has_signals = any(op.name in SIGNALS for op in outside_scopes(function))
+        programs = {core: _read(module, function, core, has_signals, sync != ASSUMED) for core in cores(function)}
         assumptions = {BY_SIGNALS: None} if has_signals and sync == ASSUMED else dict[str, None]()
         for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
             assumptions |= confine(program).assumptions
@@ -116,18 +115,19 @@ def _read(
     module: VerifiedModule,
     function: Function,
     core: CoreKind,
-    peers: dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]],
+    has_signals: bool,
     minds_peers: bool,
 ) -> OrderProgram:
     """The program of a function; its signals touch what the programs beside it touch."""
     serial = serial_of(module, function)
     if not minds_peers:
         return read(module, function, core, serial, ())
-    if not any(op.name in SIGNALS for op in function.walk()) or (function, core) not in peers:
+    peers = _peers(module).get((function, core)) if has_signals else None
+    if peers is None:
         return read(module, function, core, serial)
     shared = [
         touch
-        for other, kind in peers[function, core]
+        for other, kind in peers
         for touch in touched(read(module, other, kind, serial))
         if kind is not core or touch.range.space is Space.GM  # a twin has memories of its own
     ]
@@ -164,16 +164,21 @@ class _Written:
         return frozenset({*self.walker.uneven, *((node.source, node.destination) for node in doubled)})
 
 
+def _opaque(programs: Mapping[CoreKind, OrderProgram]) -> dict[Operation, None]:
+    nodes = (node for program in programs.values() for node in program.body.walk())
+    return {node.op: None for node in nodes if isinstance(node, Opaque)}
+
+
 def _before_everything(function: Function, programs: Mapping[CoreKind, OrderProgram]) -> Iterator[Operation]:
     """Operations that all entries end before: the end of a function that has any, and opaque nodes."""
-    nodes = [node for program in programs.values() for node in program.body.walk()]
-    yield from {node.op: None for node in nodes if isinstance(node, Opaque)}
-    if nodes:
+    yield from _opaque(programs)
+    if any(program.body.nodes for program in programs.values()):
         yield from (op for op in function.body.block.ops if isinstance(op, Return))
 
 
-def _behind_everything(function: Function) -> Iterator[Operation]:
+def _behind_everything(function: Function, programs: Mapping[CoreKind, OrderProgram]) -> Iterator[Operation]:
     """Operations that end before all that follows: calls and loops with a condition, and every entry in such a loop."""
-    for op in list(function.walk()):
-        if is_opaque(op) or (is_entry(op) and any(isinstance(each, While) for each in around(op))):
-            yield op
+    if _opaque(programs):
+        operations = list(function.walk())
+        repeated = {inside for op in operations if isinstance(op, While) for inside in op.walk()}
+        yield from (op for op in operations if is_opaque(op) or (op in repeated and is_entry(op)))

@@ -75,7 +75,8 @@ class Inserted:
     after: dict[Node, list[Pair]] = field(default_factory=lambda: defaultdict(list))
     primed: dict[LoopNode, list[Pair]] = field(default_factory=lambda: defaultdict(list))
     """By the outermost loop: the pairs that have tokens before it and drain them behind it."""
-
+    carried: dict[LoopNode, list[Pair]] = field(default_factory=lambda: defaultdict(list))
+    """By the loop whose iterations are between their set and their wait."""
     versions: dict[LoopNode, int] = field(default_factory=lambda: defaultdict(int))
     """The number of changes inside each loop."""
 
@@ -99,3 +100,4 @@ class Inserted:
         yield self.after[item.after]
         if item.distance:
             yield self.primed[item.around[0]]
+            yield self.carried[item.around[-1]]

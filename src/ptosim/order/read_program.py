@@ -93,9 +93,12 @@ def _everywhere(range_: model.ByteRange) -> model.ByteRange:
 
 def is_opaque(op: Operation) -> bool:
     """Whether an operation hides entries or synchronisation that the analysis cannot see."""
-    hidden: Iterable[Operation] = op.walk() if isinstance(op, While) else ()
-    if isinstance(op, Call) and not isinstance(op, SimtLaunch) and (callee := op.function) is not None:
+    if isinstance(op, While):
+        hidden: Iterable[Operation] = op.walk()
+    elif isinstance(op, Call) and not isinstance(op, SimtLaunch) and (callee := op.function) is not None:
         hidden = reached(callee)
+    else:
+        return False
     return enclosing_scope(op) is None and any(is_entry(inside) or inside.name in _SYNC for inside in hidden)
 
 

@@ -11,7 +11,7 @@ from ptosim.effects.names import Pipe
 from ptosim.language.analysis.fast_walk import around
 from ptosim.language.builder import Builder, InsertionPoint, head_of
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import enclosing_scope, is_scope
+from ptosim.language.operation import is_scope, outside_scopes
 from ptosim.language.structure.control import For
 from ptosim.language.structure.function import Function, every_function
 from ptosim.order.read_program import SIGNALS
@@ -48,7 +48,7 @@ def work(module: VerifiedModule) -> int:
 
 def _iterations(function: Function) -> dict[For, int]:
     """The most iterations of each loop: all alike, and where that is still too much, the outermost only once."""
-    loops = [op for op in function.walk() if isinstance(op, For) and not is_scope(op) and enclosing_scope(op) is None]
+    loops = [op for op in outside_scopes(function) if isinstance(op, For) and not is_scope(op)]
     depths = {loop: len(_loops(loop)) for loop in loops}
     often = dict.fromkeys(loops, MOST_ITERATIONS)
     for once, most in [
@@ -70,7 +70,7 @@ def _executed(function: Function, often: dict[For, int]) -> int:
 
 def _entries(function: Function) -> list[Operation]:
     names = {name for name, record in effects().items() if record.pipe is not Pipe.S and record.signal is None}
-    return [op for op in function.walk() if is_scope(op) or (op.name in names and enclosing_scope(op) is None)]
+    return [op for op in outside_scopes(function) if is_scope(op) or op.name in names]
 
 
 def _loops(op: Operation) -> list[For]:

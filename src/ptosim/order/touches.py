@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.effects.configuration import FIXPIPE
 from ptosim.effects.names import Space
-from ptosim.effects.record import Access
+from ptosim.effects.record import Access, no_accesses
 from ptosim.effects.vector_memory import ALWAYS, LoadMode, StoreMode, demand
 from ptosim.language.analysis.static_values import static_of
 from ptosim.language.micro.configuration import SimRegister
@@ -38,18 +38,21 @@ ENDLESS = between(None, None)
 
 
 class ClosedOperands:
-    """The operands of an operation by role, for the closed forms of its record."""
+    """The operands of an operation by role, for the closed forms of its record: each when it is asked for."""
 
     def __init__(self, op: PTOOperation, values: Values) -> None:
-        for role in op.operand_roles:
-            given = [values.number(value) for value in op.segment(role)]
-            if role in op.variadic_roles:
-                setattr(self, role, tuple(given))
-            elif given:
-                setattr(self, role, given[0])
+        self._op = op
+        self._values = values
 
     def __getattr__(self, name: str) -> Any:
         """Special registers hold something unknown."""
+        op = self._op
+        if name in op.operand_roles and (given := op.segment(name)):
+            numbers = tuple(map(self._values.number, given))
+            found = self.__dict__[name] = numbers if name in op.variadic_roles else numbers[0]
+            return found
+        if name in op.variadic_roles:
+            return ()
         if name.isupper():
             return between(None, None)
         raise AttributeError(name)
@@ -152,7 +155,7 @@ def range_key(range_: ByteRange) -> tuple[object, ...]:
 
 def _touches(op: Operation, values: Values, target: str, inner: tuple[int, ...]) -> Iterator[EntryTouch]:
     record = effects().get(op.name)
-    if record is not None and isinstance(op, PTOOperation):
+    if record is not None and record.accesses is not no_accesses and isinstance(op, PTOOperation):
         for access in record.accesses(static_of(op, target)):
             yield EntryTouch(access.direction == "write", _range(op, access, values, inner))
 
@@ -161,11 +164,10 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     base = values.of(op.segment(access.base)[0])
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset = number_of(base)
-    whole = ByteRange(access.space, origin, None, (), (None,))
     if access.reach == "unknown" or any(_is_read(value) for value in op.operands):
-        return whole
+        return ByteRange(access.space, origin, None, (), (None,))
     operands = ClosedOperands(op, values)
-    whole = replace(whole, has_gaps=_has_gaps(operands, access.base))
+    whole = ByteRange(access.space, origin, None, (), (None,), _has_gaps(op, operands, access.base))
     low, high = access.extent(operands)
     ends: list[Number] = [offset + high]
     if (reach := _active_bytes(op, access, values)) is not None:
@@ -173,14 +175,13 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     return _spread(whole, offset + low, ends, inner)
 
 
-def _has_gaps(operands: ClosedOperands, side: str) -> bool:
+def _has_gaps(op: PTOOperation, operands: ClosedOperands, side: str) -> bool:
     """Whether the rows of a copy may lie apart. Of those that no stride tells apart, several do."""
-    given = vars(operands)
-    if "n_burst" not in given:
+    if "n_burst" not in op.operand_roles or not op.segment("n_burst"):
         return False
-    counts = (given["n_burst"], *given.get("loop_counts", ()))
-    strides = (given.get(f"{side}_stride"), *given.get(f"loop_{side}_strides", ()))
-    width: object = given.get("len_burst")
+    counts = (operands.n_burst, *getattr(operands, "loop_counts", ()))
+    strides = (getattr(operands, f"{side}_stride", None), *getattr(operands, f"loop_{side}_strides", ()))
+    width: object = getattr(operands, "len_burst", None)
     for count, stride in zip_longest(counts, strides):
         if isinstance(count, int) and count == 1:
             continue

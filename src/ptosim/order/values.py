@@ -130,6 +130,8 @@ class Values:
 
     def of(self, value: SSAValue) -> facts.Known:
         """The facts about a value. Its operands come first: chains are as long as a file may be, recursion is not."""
+        if (found := self._known.get(value)) is not None:
+            return found
         pending = [value]
         while pending:
             if missing := self._missing(pending[-1]):

@@ -125,7 +125,10 @@ class Walker:
 
     def _complete(self, node: model.Node, state: State, here: Round) -> State:
         """A node and what stands before it, as often as something is added there."""
-        pending, start = self._pending, state.copy() if self.adds else state
+        before = self.inserted.before.get(node, ())
+        # an entry that starts too early has not changed anything yet
+        may_change = self.adds and (before or not isinstance(node, model.EntryNode))
+        pending, start = self._pending, state.copy() if may_change else state
         while True:
             try:
                 for added in self.inserted.before.get(node, ()):
@@ -396,8 +399,8 @@ class Walker:
         self._followed_on(loop, first, behind, None)
         for _, arm in self.places.runs.get(loop, ()):
             self._followed_on(loop, first, behind.restricted(self._inside_arm(arm)), arm)
-        for pair in self.inserted.pairs if self.adds else ():  # what was added on the way has left tokens as well
-            if pair.loop is loop and pair not in behind.tokens:
+        for pair in self.inserted.carried.get(loop, ()) if self.adds else ():  # what was added on the way as well
+            if pair not in behind.tokens:
                 behind.tokens[pair] = self.tokens_of(pair, behind.issued)
         if version == self.inserted.versions.get(loop, 0):
             self._iterations[loop] = version, behind

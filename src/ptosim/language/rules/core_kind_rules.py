@@ -22,6 +22,7 @@ from ptosim.language.operation import (
     cores_of,
     enclosing_scope,
     lint,
+    outside_scopes,
 )
 from ptosim.language.rules.call_rules import Found, helpers
 from ptosim.language.structure.function import Call, Function, callees, entry_functions, every_function, function_of
@@ -93,7 +94,7 @@ def _asked(function: Function) -> Iterator[CoreKind]:
     if (core := core_of(function)) is not None:
         yield core
         return
-    for op in function.walk():
+    for op in outside_scopes(function):
         if isinstance(op, Section):
             yield from CoreKind
         elif isinstance(op, PTOOperation) and len(needed := cores_of(op)) == 1:
