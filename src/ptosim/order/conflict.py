@@ -323,7 +323,7 @@ def _overlap(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int | None, a
 
 
 def _gaps(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int | None) -> list[tuple[int, int]]:
-    """The known ones of how far the end of each span may lie above the start of the other."""
+    """The bounds that are known."""
     return [gap for gap in _ends(a, b, loop) if gap is not None]
 
 
@@ -335,9 +335,9 @@ def _ends(
 
 
 def _gap(end: Plain, start: Plain, loop: int | None, at_any: bool, is_later: bool) -> tuple[int, int] | None:
-    """How far an end of one span may lie above the start of the other: so far where both are in one iteration of the
-    loop, and so much farther with each iteration that is between them (or that far at any distance). None where there
-    is no bound. The end is of the earlier span, unless `is_later`."""
+    """The most by which an end of one span lies above the start of the other where both are in one iteration of the
+    loop, and what each iteration between them adds to that (or the most at any distance, and 0). None where there is
+    no bound. The end is of the earlier span, unless `is_later`."""
     constant, growth, terms = 0, 0, dict[Symbol, int]()
     for number, sign, moves in ((end, 1, is_later), (start, -1, not is_later)):
         if isinstance(number, int):
