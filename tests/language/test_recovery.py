@@ -43,6 +43,11 @@ def lines(body: str) -> list[int]:
     ("= arith.constant 1 : index\npto.what\n", [0, 2]),
     ("pto.vecscope {\n$\npto.what\n}\n%s = pto.vlds %x[%c0] :\n", [2, 3, 5]),
     ("scf.if %t { pto.what }\npto.who\n", [1, 2]),
+    (
+        "%u = arith.cmpi eq, %c0, %n : index\n"
+        "scf.if %u { %w = arith.constant 1 : index %q = arith.addi %n, %n {a = 1} 7 }\n%w = arith.constant 2 : index\n",
+        [2],
+    ),
     ('pto.trap "never closed\npto.what\n', [1, 2]),
     ("%q = arith.constant 1 : index\n  : index\npto.what\n", [1, 3]),
 )
