@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ptosim
-from benchmarks.measure import best
+from benchmarks.measure import best, in_turns
 
 COUNT = 2048
 ROUNDS = 1000
@@ -40,6 +43,8 @@ def rounds(barrier: str) -> str:
       %n = arith.constant {ROUNDS} : index
       %a = arith.constant 0.999 : f32
       %b = arith.constant 0.5 : f32
+      %start = arith.sitofp %t : i32 to f32
+      pto.store %start, %ub[%i] : !pto.ptr<f32, ub>, f32
       scf.for %j = %first to %n step %one {{
         %v = pto.load %ub[%i] : !pto.ptr<f32, ub> -> f32
         %m = arith.mulf %v, %a : f32
@@ -111,31 +116,54 @@ COLLATZ = """
       pto.stg %r#1, %y[%i] : !pto.ptr<i32, gm>, i32"""
 
 
+MOST, MEAN, RMS_NORM = 8.0, 5.0, 3.0
+"""A check takes at most so many times a run: of a row, in the geometric mean of all, of the RMS norm."""
+RMS_ROWS = 512
+
+
 def table(quick: bool) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
 
-    def add(name: str, kernel: float, numpy: float) -> None:
-        rows.append({"name": name, "microseconds": 1e6 * kernel, "of_numpy": numpy / kernel})
-        print(f"workitems: {name:44} {1e6 * kernel:11.1f} us  {numpy / kernel:7.2f} x NumPy")
+    def add(name: str, kernel: Any, arguments: tuple[Any, ...], numpy: Callable[[], object]) -> None:
+        run, expected = best(lambda: kernel(*arguments)), best(numpy)
+        rows.append({"name": name, "microseconds": 1e6 * run, "of_numpy": expected / run})
+        print(f"workitems: {name:44} {1e6 * run:11.1f} us  {expected / run:7.2f} x NumPy")
+        check(f"check of {name}", kernel, arguments, MOST)
+
+    def check(name: str, kernel: Any, arguments: tuple[Any, ...], limit: float) -> None:
+        run, checked = in_turns(lambda: kernel(*arguments), lambda: ptosim.check(kernel, *arguments), rounds=15)
+        told(name, checked / run, limit)
+
+    def told(name: str, ratio: float, limit: float) -> None:
+        rows.append({"name": name, "ratio": ratio, "limit": limit})
+        verdict = "ok" if ratio <= limit else "MISSED"
+        print(f"workitems: {name:53} {ratio:6.2f} x a run  limit {limit:.1f} {verdict}", flush=True)
 
     print()
     for barrier in ("", "pto.syncthreads"):
         kernel, x = section(rounds(barrier), "%x: !pto.ptr<f32, gm>"), np.zeros(1, "f4")
-        name = f"a*x + b in UB, {ROUNDS:,} rounds{', a barrier in each' if barrier else ''}"
-        add(name, best(lambda kernel=kernel, x=x: kernel(x)), best(_rounds))
-    kernel = section(TREE, "%x: !pto.ptr<f32, gm>", 512)
-    add(f"tree sum of 1,024, {TREE_ROUNDS} times", best(lambda: kernel(x)), best(_tree))
+        add(f"a*x + b in UB, {ROUNDS:,} rounds{', a barrier in each' if barrier else ''}", kernel, (x,), _rounds)
+    add(f"tree sum of 1,024, {TREE_ROUNDS} times", section(TREE, "%x: !pto.ptr<f32, gm>", 512), (x,), _tree)
     count = 1 << (16 if quick else 20)
     values = np.random.default_rng(1).integers(0, 256, count).astype("i4")
     kernel = section(HISTOGRAM, "%x: !pto.ptr<i32, gm>, %count: i32")
-    add(f"histogram of {count:,} in UB", best(lambda: kernel(values, count)), best(lambda: np.bincount(values)))
+    add(f"histogram of {count:,} in UB", kernel, (values, count), lambda: np.bincount(values))
     x, y = (np.random.default_rng(2).random(count).astype("f4") for _ in range(2))
-    saxpy = section(SAXPY, "%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>, %count: i32")
-    expected = best(lambda: np.add(y, np.float32(2) * x, out=y))
-    add(f"saxpy of {count:,} in GM", best(lambda: saxpy(x, y, count)), expected)
-    collatz, steps = section(COLLATZ, "%y: !pto.ptr<i32, gm>"), np.zeros(COUNT, "i4")
-    add("Collatz steps of 2,048 numbers", best(lambda: collatz(steps)), best(_collatz))
+    kernel = section(SAXPY, "%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>, %count: i32")
+    add(f"saxpy of {count:,} in GM", kernel, (x, y, count), lambda: np.add(y, np.float32(2) * x, out=y))
+    add("Collatz steps of 2,048 numbers", section(COLLATZ, "%y: !pto.ptr<i32, gm>"), (np.zeros(COUNT, "i4"),), _collatz)
+    ratios = [row["ratio"] for row in rows if "ratio" in row]
+    told("check in the geometric mean", prod(ratios) ** (1 / len(ratios)), MEAN)
+    kernel, arguments = _rms_norm()
+    check(f"check of {RMS_ROWS} rows of an RMS norm", kernel, arguments, RMS_NORM)
     return rows
+
+
+def _rms_norm() -> tuple[Any, tuple[Any, ...]]:
+    kernel = ptosim.load(Path(__file__).parents[1] / "examples" / "simt" / "rms_norm.pto").kernel()
+    random = np.random.default_rng(3)
+    x, w = random.normal(size=(RMS_ROWS, 256)).astype("f4"), random.normal(size=256).astype("f4")
+    return kernel, (x, w, np.zeros_like(x), RMS_ROWS)
 
 
 def _rounds() -> None:

@@ -378,8 +378,6 @@ class Kernel:
 
     def sieve(self) -> LinkedKernel | str:
         """The kernel compiled to find out which blocks have to be judged, or why it cannot be."""
-        if self.outline.workitems:
-            return "launches of workitems"
         if self._sieve is None:
             compiled = self._compiled(False, "check")
             reason: str | None = compiled.data.get("uncovered")

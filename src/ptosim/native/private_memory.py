@@ -5,6 +5,7 @@ The private memory of a warp is room on its stack, a row for each lane; an addre
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from ptosim.effects.element import Element
@@ -16,11 +17,12 @@ from ptosim.language.simt.simt import MOST_WORKITEMS
 from ptosim.native.build.lowering import lowering
 from ptosim.native.ir.context import KEPT_BYTES, ContextWord
 from ptosim.native.ir.flow import FunctionBuilder
-from ptosim.native.ir.values import I64, PTR, Type, Value
+from ptosim.native.ir.values import I32, I64, PTR, Type, Value
 from ptosim.native.run.explain import PRIVATE
 from ptosim.native.workitems.access import LONGEST, apart, joined, load, pieces, places, store
-from ptosim.native.workitems.values import PackedLanes, WarpValue, numbers, part_type, spread
-from ptosim.native.workitems.warp_body import FIRST_PRIVATE, WarpBody, WarpCore, on_warps
+from ptosim.native.workitems.values import PackedLanes, WarpValue, as_bits, numbers, part_type, spread
+from ptosim.native.workitems.warp_body import FIRST_PRIVATE, WarpBody, on_warps
+from ptosim.native.workitems.warp_core import WarpCore
 
 
 @lowering(op.Alloca)
@@ -30,6 +32,8 @@ def alloca(warp: WarpBody, size: int, buffer: int | None) -> Value:
     warp.arena += size
     if buffer is not None:
         _bring(warp, start, size, buffer)
+    elif warp.defined is not None:
+        _tell_defined(warp, start, size, 0)
     return warp.f.constant(I64, start)
 
 
@@ -44,7 +48,15 @@ def _bring(warp: WarpBody, start: int, size: int, buffer: int) -> None:
             (other if back else own).copy_from(own if back else other, size)
 
     copied(back=False)
+    if warp.defined is not None:  # the verifier sees that all of it is stored first
+        _tell_defined(warp, start, size, -1)
     warp.left.append(lambda: copied(back=True))
+
+
+def _tell_defined(warp: WarpBody, start: int, size: int, byte: int) -> None:
+    assert warp.defined is not None
+    for lane in range(WARP):
+        warp.defined.at(lane * warp.row + start).fill(byte, size)
 
 
 @lowering(op.GetElementPtr)
@@ -65,15 +77,24 @@ def private_load(core: WarpCore, warp: WarpBody, pointer: Value, space: Space | 
     addresses = spread(core.f, pointer)
     if space is not None:
         return load(core, space, places(core, pointer, None, kind.bytes), kind)
-    spots = _places(core, warp, "reads", addresses, kind)
+    offsets = _offsets(core, warp, "reads", addresses, kind)
+    found = _gathered(core.f, warp, warp.private, offsets, kind)
+    if warp.defined is not None:
+        known = _gathered(core.f, warp, warp.defined, offsets, kind)
+        lacking = [as_bits(part != -1) for part in known]
+        warp.watch.loaded([reduce(lambda one, other: one | other, lacking) & as_bits(warp.mask)])
+    return joined(found, kind)
+
+
+def _gathered(f: FunctionBuilder, warp: WarpBody, base: Value, offsets: Value, kind: Element) -> list[Value]:
     found: list[Value] = []
     for far, piece in pieces(kind):
         lanes = piece.vector(WARP)
-        zero = core.f.constant(lanes, 0)
-        at = _further(core.f, spots, far)
+        zero = f.constant(lanes, 0)
+        at = _spots(f, base, offsets, far)
         call = f"call {lanes} @llvm.masked.gather.{lanes.mangled}.v{WARP}p0({at}, {warp.mask}, {zero})"
-        found.append(core.f.emit(lanes, call))
-    return joined(found, kind)
+        found.append(f.emit(lanes, call))
+    return found
 
 
 @lowering(op.PrivateStore)
@@ -85,19 +106,25 @@ def private_store(
         store(core, space, places(core, pointer, None, kind.bytes), value, kind)
         return
     warp.changes()
-    spots = _places(core, warp, "writes", addresses, kind)
+    offsets = _offsets(core, warp, "writes", addresses, kind)
     for (far, _), data in zip(pieces(kind), apart(core, value, kind), strict=True):
-        at = _further(core.f, spots, far)
-        core.f.do(f"call void @llvm.masked.scatter.{data.kind.mangled}.v{WARP}p0({data}, {at}, {warp.mask})")
+        _scattered(core.f, warp, warp.private, offsets, far, data)
+        if warp.defined is not None:
+            _scattered(core.f, warp, warp.defined, offsets, far, core.f.constant(data.kind, -1))
 
 
-def _further(f: FunctionBuilder, places: Value, far: int) -> str:
-    moved = f.emit(PTR.vector(WARP), f"getelementptr i8, {places}, i64 {far}") if far else places
-    return f"<{WARP} x ptr> align 1 {moved.text}"
+def _scattered(f: FunctionBuilder, warp: WarpBody, base: Value, offsets: Value, far: int, data: Value) -> None:
+    at = _spots(f, base, offsets, far)
+    f.do(f"call void @llvm.masked.scatter.{data.kind.mangled}.v{WARP}p0({data}, {at}, {warp.mask})")
 
 
-def _places(core: WarpCore, warp: WarpBody, verb: str, addresses: Value, kind: Element) -> Value:
-    """Host addresses in the rows of the lanes, checked."""
+def _spots(f: FunctionBuilder, base: Value, offsets: Value, far: int) -> str:
+    places = f.emit(PTR.vector(WARP), f"getelementptr i8, {base}, {offsets + far if far else offsets}")
+    return f"<{WARP} x ptr> align 1 {places.text}"
+
+
+def _offsets(core: WarpCore, warp: WarpBody, verb: str, addresses: Value, kind: Element) -> Value:
+    """Where the elements lie in the rows of the lanes, checked."""
     f, width = core.f, kind.bytes
     odd = addresses.urem(width) != 0
     message = f"{verb} private memory at {{}}, which is not a multiple of {width}"
@@ -105,8 +132,7 @@ def _places(core: WarpCore, warp: WarpBody, verb: str, addresses: Value, kind: E
     wrong = (addresses < FIRST_PRIVATE) | (addresses > warp.row - width)
     core.fail_in(wrong, PRIVATE, [verb, width], addresses)
     rows = numbers(f, I64, [lane * warp.row for lane in range(WARP)])
-    offsets = wrong.select(addresses.like(0), addresses) + rows
-    return f.emit(PTR.vector(WARP), f"getelementptr i8, {warp.private}, {offsets}")
+    return wrong.select(addresses.like(0), addresses) + rows
 
 
 # --- values of several parts ------------------------------------------------------------------------------------------
@@ -144,7 +170,8 @@ def _one(group: list[Value], kind: Type, bits: int) -> Value:
 
 
 @lowering(op.LLVMUndef)
-def undef(f: FunctionBuilder, result_element: Element) -> WarpValue:
+def undef(f: FunctionBuilder, warp: WarpBody, result_element: Element) -> WarpValue:
+    warp.watch.loaded([f.constant(I32, -1)])
     zero = f.constant(part_type(result_element), 0)
     return PackedLanes((zero,) * result_element.count) if result_element.kind == "packed" else zero
 

@@ -56,10 +56,13 @@ def simt_launch(
     warps = (count + (WARP - 1)).lshr(5)
     given = [*(index.signed(I64) for index in f.loops), *sizes, *arguments]
     body = _body(builder, function, len(f.loops), tuple(value.literal for value in (*sizes, *arguments)))
+    watch = core.observer.workitems
+    watch.launches(core, function)
     if isinstance(body, WarpCoroutine):
         _resume(f, core, body, warps, count, given)
     else:
         f.repeat(warps, lambda number: _call(f, body, number, given))
+    watch.launched(core, function)
     _keep(core, function)
 
 
@@ -169,6 +172,9 @@ def _fill(
         warp.row = FIRST_PRIVATE + private
         warp.private = f.slot(I8, WARP * warp.row, 64)
         warp.private.fill(0, WARP * warp.row)
+        if warp.watch.follows:
+            warp.defined = f.slot(I8, WARP * warp.row, 64)
+            warp.defined.fill(0, WARP * warp.row)
     if isinstance(f, WarpCoroutine):
         f.record.at(EXISTING).store(as_bits(warp.existing).zext(I64), 8)
         f.begins()
@@ -176,6 +182,7 @@ def _fill(
         warp.barrier = _barrier(f, warp)
     for argument, value in zip(function.args, arguments, strict=True):
         warp.values[argument] = value
+    warp.watch.begins(warp, function)
     warp.block(function.body.block)
     for leave in warp.left:
         leave()
@@ -185,7 +192,9 @@ def _fill(
 def _barrier(f: WarpCoroutine, warp: WarpBody) -> Callable[[int], None]:
     def wait(site: int) -> None:
         lanes = (as_bits(warp.mask), as_bits(warp.existing))
+        warp.watch.meets(warp, site)
         f.wait(site, None if warp.mask is warp.existing else lanes)
+        warp.watch.goes_on(warp)
 
     return wait
 

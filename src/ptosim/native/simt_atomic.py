@@ -19,9 +19,10 @@ from ptosim.native.ir.values import I1, I32, I64, Type, Value
 from ptosim.native.simt_math import greater, lesser
 from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, narrow, widen
 from ptosim.native.workitems.access import aligned, wrong_lanes
-from ptosim.native.workitems.memory import ADDRESSES
+from ptosim.native.workitems.memory import ADDRESSES, barred
 from ptosim.native.workitems.values import ALL_LANES, PackedLanes, WarpValue, as_bits, spread
-from ptosim.native.workitems.warp_body import WarpCore, enter
+from ptosim.native.workitems.warp_body import enter
+from ptosim.native.workitems.warp_core import WarpCore
 
 Combine = Callable[[FunctionBuilder, Value, Value, Value], Value]
 """(old, compare, value) -> new, of whole elements as integers."""
@@ -153,7 +154,7 @@ def _each(
             changes.store(changes.load(I64, WORD_BYTES) + (old != new).zext(I64), WORD_BYTES)
 
     if space is GM:
-        outside = _each_in_gm(f, active, places, width, update)
+        outside = _each_in_gm(f, unit, active, places, width, update)
     else:
         unit.spaces[Space.UB] = size
         outside = as_bits(addresses.compare("ugt", size - width)) & active
@@ -181,7 +182,7 @@ def _each_bit(f: FunctionBuilder, active: Value, act: Callable[[Value], None]) -
 
 
 def _each_in_gm(
-    f: FunctionBuilder, active: Value, places: Value, width: int, update: Callable[[Value, Value], None]
+    f: FunctionBuilder, unit: Unit, active: Value, places: Value, width: int, update: Callable[[Value, Value], None]
 ) -> Value:
     """Gives the lanes outside."""
     outside = f.slot(I32)
@@ -189,7 +190,8 @@ def _each_in_gm(
     with f.each(WARP) as lane:
         bit = f.constant(I32, 1) << lane.trunc(I32)
         with f.when((active & bit) != 0):
-            place = locate(f, places.at(lane * 8).load(I64, 8))
+            pointer = places.at(lane * 8).load(I64, 8)
+            place = locate(f, pointer)
 
             def strays(bit: Value = bit) -> None:
                 outside.store(outside.load(I32, 4) | bit, 4)
@@ -197,7 +199,7 @@ def _each_in_gm(
             def fits(lane: Value = lane, place: GmPlace = place) -> None:
                 update(lane, place.address)
 
-            f.either(leaves_buffer(place, 0, width), strays, fits)
+            f.either(leaves_buffer(place, 0, width) | barred(f, unit, pointer, pointer), strays, fits)
     return outside.load(I32, 4)
 
 
@@ -215,6 +217,7 @@ def _on_warp(
     routine = _routine(core.unit, space, whole, update, combine, warp.turns is not None and warp.turns.may_wait)
     bad, old = f.call(routine, addresses, as_bits(warp.mask), expected, given)
     wrong_lanes(core, VERB, space, addresses, bad, kind.bytes)
+    warp.watch.loaded(warp.watch.lanes(core, VERB, space, addresses, kind.bytes, update))
     if space is GM:
         core.moves()
     if kind.part is None:

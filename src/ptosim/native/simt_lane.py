@@ -132,6 +132,7 @@ def _shuffle(name: str) -> Callable[..., WarpValue]:
         own = numbers(f, I32)
         lanes = _sources(name, spread(f, control) & (WARP - 1), own, width or WARP)
         awake = (spread(f, as_bits(warp.mask)).lshr(lanes) & 1) != 0
+        warp.watch.shuffled(warp, lanes, awake)
         lanes = awake.select(lanes, own)
         if isinstance(value, PackedLanes):
             return PackedLanes(tuple(_permuted(f, spread(f, part), lanes) for part in value.parts))

@@ -13,7 +13,8 @@ from ptosim.native.build.lowering import lowering
 from ptosim.native.ir.values import Value
 from ptosim.native.workitems.access import further, further_row, load, places, store
 from ptosim.native.workitems.values import WarpValue
-from ptosim.native.workitems.warp_body import WarpBody, WarpCore, on_warps
+from ptosim.native.workitems.warp_body import WarpBody, on_warps
+from ptosim.native.workitems.warp_core import WarpCore
 
 
 def _place(static: Static) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from ptosim.language.simt.simt_state import Keep, Resume
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import lowering
 from ptosim.native.ir.context import ContextWord, Register
-from ptosim.native.ir.values import I32, I64, Type, Value
+from ptosim.native.ir.values import I1, I32, I64, Type, Value
 from ptosim.native.workitems.values import spread
-from ptosim.native.workitems.warp_body import WarpBody, WarpCore
+from ptosim.native.workitems.warp_body import WarpBody
+from ptosim.native.workitems.warp_core import WarpCore
 
 WORDS = {0: Register.SIMT_KEPT, 1: Register.SIMT_KEPT_BEHIND}
 
@@ -39,11 +40,13 @@ def _result(static: Static) -> dict[str, Any]:
 
 @lowering(Resume, bind=_result)
 def resume(core: WarpCore, warp: WarpBody, slot: int, kind: Element) -> Value:
-    total = warp.f.constant(I64.vector(WARP), 0)
+    total, lost = warp.f.constant(I64.vector(WARP), 0), warp.f.constant(I1, 0)
     for number in range(2 if kind.bits > 32 else 1):
         words = _room(warp, slot + number).load(I32.vector(WARP))
-        known = spread(warp.f, is_kept(core, slot + number))
-        total = total | known.select(words, words.like(0)).zext(I64) << 32 * number
+        known = is_kept(core, slot + number)
+        lost = lost | ~known
+        total = total | spread(warp.f, known).select(words, words.like(0)).zext(I64) << 32 * number
+    warp.watch.loaded([lost.sext(I32)] if warp.watch.follows else ())
     return total.trunc(Type(f"i{kind.bits}"))
 
 

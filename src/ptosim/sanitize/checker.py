@@ -17,6 +17,7 @@ import numpy as np
 from ptosim.diagnostics import Diagnostic, Severity, Workitem
 from ptosim.effects.names import GM, UB, Pipe
 from ptosim.effects.sim_signal import WORD
+from ptosim.language.analysis.data_cache import shares_ub
 from ptosim.language.analysis.polling_loops import is_poll
 from ptosim.language.micro.burst import PREFETCH
 from ptosim.language.operation import PTOOperation
@@ -44,7 +45,7 @@ from ptosim.sanitize.taint import Origins
 from ptosim.sanitize.track import AccessHistory
 from ptosim.sanitize.undefined_and_racy import DoubtObserver, Hit, Image, Subject, Unchanged
 from ptosim.sanitize.window import GRANULE, ShadowWindow, WindowPart, inside, shifted
-from ptosim.sanitize.workitem_caches import WorkitemCaches, shares_ub
+from ptosim.sanitize.workitem_caches import WorkitemCaches
 from ptosim.sanitize.workitems import WorkitemRaces, commute
 
 

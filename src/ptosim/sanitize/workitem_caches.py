@@ -3,27 +3,18 @@ later, however ordered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic, Related
-from ptosim.effects.catalogue import effects
-from ptosim.effects.names import Space
-from ptosim.language.analysis.static_values import static_of
-from ptosim.language.operation import PTOOperation
-from ptosim.language.simt.simt import SimtLaunch
-from ptosim.language.structure.function import reached
+from ptosim.language.analysis.data_cache import USER_ROOM
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.observer import WorkitemAccess
 from ptosim.sanitize.conflict import Findings
 
 LINE = 128
 """Bytes of a line."""
-USER_ROOM = 221_184
-"""Bytes of UB that are left where workitems access GM: the rest is a reserve and the cache."""
 
 
 class _Written(NamedTuple):
@@ -31,17 +22,6 @@ class _Written(NamedTuple):
 
     site: Site
     core: str
-
-
-def shares_ub(operations: Iterable[Operation]) -> bool:
-    """Whether workitems access GM, so that their data cache takes a part of UB."""
-    bodies = [op.function for op in operations if isinstance(op, SimtLaunch) and op.function is not None]
-    return any(
-        access.space is Space.GM
-        for op in reached(*bodies)
-        if isinstance(op, PTOOperation) and (record := effects().get(op.name)) is not None
-        for access in record.accesses(static_of(op, "a5"))
-    )
 
 
 class WorkitemCaches:

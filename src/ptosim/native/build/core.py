@@ -328,6 +328,10 @@ class Core:
         self.f.settle()  # there is no harmless address to go to instead
         return place, outside
 
+    def is_allowed(self, verb: str, pointer: Value) -> Value:
+        """Whether an observed kernel has a stand-in for that access to GM; others need none."""
+        return may_access(self.f, verb, pointer) if self.is_observed else self.f.constant(I1, 1)
+
     def store_global(self, pointer: Value, store: Callable[[], None]) -> None:
         """Write to GM behind this pointer. An observed kernel works on copies: what it never reads is not written."""
         if not self.is_observed:

@@ -35,7 +35,7 @@ class GmPlace:
         return low, maximum(low, minimum(width, self.size - self.offset))
 
 
-def _number(pointer: Value) -> Value:
+def buffer_number(pointer: Value) -> Value:
     """The number of the buffer. Half its range is added so that an offset below 0 still belongs to it."""
     return (pointer + FARTHEST).lshr(OFFSET_BITS)
 
@@ -43,12 +43,12 @@ def _number(pointer: Value) -> Value:
 def may_access(function: FunctionBuilder, verb: str, pointer: Value) -> Value:
     """Whether an observed kernel may read, or write, what lies there in place of the buffer that a pointer names."""
     allowed = function.word(ContextWord.WRITABLE if verb == "writes" else ContextWord.READABLE).load(I64, WORD_BYTES)
-    return (allowed.lshr(minimum(_number(pointer), BUFFER_BITS - 1)) & 1) != 0
+    return (allowed.lshr(minimum(buffer_number(pointer), BUFFER_BITS - 1)) & 1) != 0
 
 
 def locate(function: FunctionBuilder, pointer: Value) -> GmPlace:
     """The argument behind a GM pointer."""
-    number = _number(pointer)
+    number = buffer_number(pointer)
     known = number.compare("ule", function.word(ContextWord.BUFFER_NUM).load(I64, WORD_BYTES))
     number = known.select(number, 0)
     table = function.base(ContextWord.BUFFERS).at(number * (2 * WORD_BYTES))

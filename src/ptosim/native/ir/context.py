@@ -83,6 +83,7 @@ class ContextWord(IntEnum):
     FAULT_WARP = 136  # and the number of the warp
     SIMT_SIZES = 137  # the three dimensions of the launch that runs
     SIMT_CHANGES = 140  # goes up with whatever another round of a loop of workitems may notice
+    STAMPS = 141  # address of the stamps of workitems (observe/workitem_memory.py), in code that is checked
 
 
 class Register(IntEnum):
@@ -104,7 +105,7 @@ UB_OF = {"aiv0": ContextWord.UB_OF_AIV0, "aiv1": ContextWord.UB_OF_AIV1}
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
 BUFFER_BITS = 64  # of READABLE and WRITABLE: the last stands for all buffers beyond; buffer 0 is none
-WORDS = ContextWord.SIMT_CHANGES + 1  # the whole context
+WORDS = ContextWord.STAMPS + 1  # the whole context
 
 
 _FIELDS = tuple(FIELDS)

@@ -6,19 +6,24 @@ accesses memory only if it is listed as covered. A test prints what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.record import Effects, no_accesses
+from ptosim.effects.simt_atomic import NAMES as ATOMIC_NAMES
 from ptosim.language.analysis.kernel_entries import KernelProgram
 from ptosim.language.analysis.static_values import static_of
 from ptosim.language.micro.sim_transfer import SimApart
 from ptosim.language.micro.sync_semaphore import SetCrossBlock, SyncAll, WaitCrossBlock
+from ptosim.language.micro.sync_token import SimTSync
 from ptosim.language.operation import is_scope
+from ptosim.language.simt.private_memory import PrivateLoad, PrivateStore
 from ptosim.language.simt.simt import SimtLaunch
-from ptosim.language.structure.function import reached
+from ptosim.language.structure.function import Call, Function, callees, reached
+from ptosim.native.observe.argument_use import PointerUses, Unknown, global_accesses
 
 STRUCTURE = frozenset(
     "func.func func.return func.call scf.for scf.if scf.while scf.yield scf.condition pto.vecscope pto.strict_vecscope "
@@ -40,17 +45,64 @@ ACCESSES = frozenset(
 )
 """Instructions with memory accesses that the filter follows."""
 
-ABSENT = frozenset(op.name for op in (SetCrossBlock, WaitCrossBlock, SyncAll, SimApart, SimtLaunch))
-"""Instructions without memory accesses that the filter does not follow: blocks meet, places of GM are compared,
-workitems run."""
+ABSENT = frozenset(op.name for op in (SetCrossBlock, WaitCrossBlock, SyncAll, SimApart))
+"""Instructions without memory accesses that the filter does not follow: blocks meet, places of GM are compared."""
+
+LOADS_AND_STORES = frozenset(("pto.load", "pto.store", "pto.ldg", "pto.stg"))
+"""Loads and stores that workitems alone have: what else is written so, preparing makes scalar loads and stores."""
+BY_WORKITEMS = LOADS_AND_STORES.union(ATOMIC_NAMES)
+"""Instructions with memory accesses that it follows in the code of workitems."""
 
 
 def uncovered(program: KernelProgram, target: str) -> str | None:
     """Why a kernel is not covered; None if it is."""
     if program.cross_block:
         return "blocks that wait for each other"
-    missing = sorted(set(missing_operations(reached(*program.entries.values()), target)))
+    launched = [op for op in reached(*program.entries.values()) if isinstance(op, SimtLaunch)]
+    if launched and (reason := _not_followed(program, launched, target)) is not None:
+        return reason
+    bodies = set(callees(*(op.function for op in launched if op.function is not None)))
+    outside = [
+        op for function in callees(*program.entries.values()) if function not in bodies for op in function.walk()
+    ]
+    inside = (op for function in bodies for op in function.walk() if op.name not in BY_WORKITEMS)
+    missing = sorted(set(missing_operations(chain(outside, inside), target)))
     return ", ".join(missing) if missing else None
+
+
+def _not_followed(program: KernelProgram, launched: Sequence[SimtLaunch], target: str) -> str | None:
+    """Why launches of workitems are not followed."""
+    if len(program.entries) > 1:
+        return "workitems beside a cube core"
+    entries = list(program.entries.values())
+    bodies = list(callees(*(op.function for op in launched if op.function is not None)))
+    inside = [op for function in bodies for op in function.walk()]
+    called = (op.function for entry in entries for op in entry.walk() if isinstance(op, Call))
+    if any(isinstance(op, SimTSync) for op in reached(*entries)):
+        return "workitems beside waits for bytes"
+    if any(op.facts()["space"] is not None for op in inside if isinstance(op, PrivateLoad | PrivateStore)):
+        return "accesses of workitems through llvm pointers"
+    if any(function in bodies and not function.is_simt_entry for function in called if function is not None):
+        return "functions of workitems and of the scalar unit"
+    if any(op.name.startswith("pto.get_grid_dim_") for op in inside):
+        return "queries that are always 0"
+    return "a data cache that may be stale" if _may_be_stale(entries, inside, target) else None
+
+
+def _may_be_stale(entries: Sequence[Function], inside: Sequence[Operation], target: str) -> bool:
+    """Whether something other than workitems writes what they load through their cache."""
+    uses, known = PointerUses(entries, target), set(inside)
+    try:
+        written, loaded = set[int](), set[int]()
+        for op in reached(*entries):
+            for pointer, direction in global_accesses(op, target):
+                if op not in known and direction == "write":
+                    written |= uses.of(pointer)
+                elif op in known and direction == "read":
+                    loaded |= uses.of(pointer)
+    except Unknown:
+        return True
+    return not written.isdisjoint(loaded)
 
 
 def missing_operations(operations: Iterable[Operation], target: str) -> Iterable[str]:
@@ -69,4 +121,6 @@ def is_covered(op: Operation, target: str) -> bool:
 
 def is_followed(record: Effects) -> bool:
     """Whether an instruction is covered however it is written."""
-    return record.name not in ABSENT if record.accesses is no_accesses else record.name in ACCESSES
+    if record.accesses is no_accesses:
+        return record.name not in ABSENT
+    return record.name in ACCESSES or record.name in LOADS_AND_STORES

@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, PIPES_OF, UB, CoreKind, Pipe, Space
+from ptosim.language.analysis.data_cache import USER_ROOM, shares_ub
 from ptosim.language.micro.burst import PREFETCH
 from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll, MemBar, reach_of
 from ptosim.language.micro.sync_semaphore import SyncSet, SyncWait
@@ -47,6 +48,8 @@ from ptosim.native.observe.streams import Held, Shifted, written
 from ptosim.native.observe.taint import DoubtBits, ObservedInstruction, about_to_store, choosing, covered_words, results
 from ptosim.native.observe.tracks import tracks_of
 from ptosim.native.observe.wait_ranges import Ranges
+from ptosim.native.observe.workitem_stamps import StampEmitter
+from ptosim.native.observe.workitems import WorkitemFilter, stamped_bytes
 from ptosim.native.vector.registers import extract
 from ptosim.target.profile import Target
 
@@ -83,6 +86,13 @@ class Filter(CodeObserver):
         self.flags = self._signals = SignalEmitter(self.clocks, self.suspect)
         self.counters = Semaphores(self.clocks, target, self.suspect)
         self.doubts = DoubtBits()
+        self.stamped = stamped_bytes(entries.values(), target.architecture)
+        if self.stamped:
+            stamps = StampEmitter(self.shadow, self.clocks, self.roots, self.suspect, self.stamped)
+            self.workitems = WorkitemFilter(
+                entries, target.architecture, self.layout, stamps, self.records, self.suspect
+            )
+            self.shadow.most = USER_ROOM // GRANULE if shares_ub(operations) else None
         self._instructions: list[ObservedInstruction] = []
         self._site: int | None = None
         self._visits: dict[FunctionBuilder, Visit] = {}
@@ -100,6 +110,7 @@ class Filter(CodeObserver):
             "shared": self.layout.shared,
             "semaphores": self.layout.semaphores,
             "row": self.layout.row,
+            "stamped": self.stamped,
             "defined": [
                 *(each for each, elsewhere in zip(own, shared, strict=True) if not elsewhere),
                 *self.roots.cleared,
@@ -135,7 +146,7 @@ class Filter(CodeObserver):
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
         open_ = stored.compare("ugt", known)
-        pipes = sum(1 << SLOT[pipe] for pipe in PIPES_OF[core.kind] if pipe is not Pipe.S)
+        pipes = sum(1 << SLOT[pipe] for pipe in PIPES_OF[core.kind] if pipe not in (Pipe.S, Pipe.V))
         self.suspect(f, (open_.bitcast(words.integer(PIPES)) & pipes) != 0)
 
     def entry_begins(self, core: Core, op: Operation) -> None:

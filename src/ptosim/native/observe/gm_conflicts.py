@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
+from ptosim.effects.names import Pipe
 from ptosim.machine.memory import OFFSET_BITS
-from ptosim.machine.sync import PIPES
-from ptosim.native.observe.layout import ATOMIC, CORES_OF_PIECES, PIECE, RECORD_HEAD, STEPS, STORES
+from ptosim.machine.sync import PIPES, SLOT
+from ptosim.native.observe.layout import ATOMIC, CORES_OF_PIECES, HULL, PIECE, RECORD_HEAD, STEPS, STORES
+from ptosim.native.observe.workitem_memory import WrittenByWorkitems
 
 Integers = NDArray[np.int64]
 START, LENGTH, COUNT, DISTANCE, KIND, BLOCK, STAMP, _, CLOCK = range(9)
@@ -62,15 +64,16 @@ Meets = Callable[[int, Integers, Integers, NDArray[np.bool_]], NDArray[np.bool_]
 class Sifted:
     """The results of a checked run of a kernel."""
 
-    def __init__(self, failed: Sequence[int], records: Integers) -> None:
+    def __init__(self, failed: Sequence[int], records: Integers, stamped: WrittenByWorkitems | None = None) -> None:
         self._records = records
+        self._stamped = stamped
         self.blocks = {*failed, *suspicious_blocks(records)}
         """The blocks that have to be judged. A failed block may not have told of all its accesses to GM."""
 
     def written(self, besides: Collection[int]) -> dict[int, list[tuple[Integers, Integers]]]:
         """By the number of a buffer, from 0 on: the bytes that blocks other than these have written, as stretches from
         and up to offsets, in any order."""
-        records = self._records[(self._records[:, KIND] & 1) == 1]
+        records = self._records[(self._records[:, KIND] & (HULL | 1)) == 1]
         if besides:
             records = records[~np.isin(records[:, BLOCK], list(besides))]
         buffers = records[:, START] >> OFFSET_BITS
@@ -79,6 +82,8 @@ class Sifted:
             base = buffer << OFFSET_BITS
             parts = _stretches(records[buffers == buffer])
             found[buffer - 1] = [(low - base, high - base) for low, high in parts]
+        for buffer, part in self._stamped or ():  # whatever others have written of it, it is told twice
+            found.setdefault(buffer, []).append(part)
         return found
 
     def meeting(self, judged: Collection[int], meets: Meets) -> set[int]:
@@ -106,6 +111,8 @@ def suspicious_blocks(records: Integers) -> set[int]:
     order = low.argsort(kind="stable")
     if len(order) < 2 or (low[order[1:]] >= np.maximum.accumulate(high[order[:-1]])).all():
         return set()  # none meets another, in whatever buffer
+    if (records[:, BLOCK] == records[0, BLOCK]).all() and (_slots(records) == SLOT[Pipe.V]).all():
+        return set()  # launches follow each other
     found: set[int] = set()
     buffers = low >> OFFSET_BITS
     for buffer in set(buffers[(records[:, KIND] & 1) == 1].tolist()):
@@ -208,13 +215,18 @@ def _out_of_order(records: Integers, pieces: Pieces) -> set[int]:
             return set(records[:, BLOCK].tolist())
         one, other = pieces.record[first], pieces.record[second]
         conflict = ((records[one, KIND] | records[other, KIND]) & 1) == 1
-        conflict &= (one != other) & ~_in_any_order(records[one, KIND] >> ATOMIC, records[other, KIND] >> ATOMIC)
+        conflict &= (one != other) & ~_in_any_order(_updates(records[one]), _updates(records[other]))
         one, other = one[conflict], other[conflict]
         ordered = _ordered(records, clocks, one, other) | _ordered(records, clocks, other, one)
         ordered &= records[one, BLOCK] == records[other, BLOCK]
         for side in (one, other):
             found |= set(np.unique(records[side[~ordered], BLOCK]).tolist())
     return found
+
+
+def _updates(records: Integers) -> Integers:
+    """The atomic operation and type of each access, 0 for plain ones."""
+    return (records[:, KIND] & (HULL - 1)) >> ATOMIC
 
 
 def _slots(records: Integers) -> Integers:

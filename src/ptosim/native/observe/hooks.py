@@ -19,11 +19,14 @@ from ptosim.native.ir.values import Value
 from ptosim.native.observe import Observe
 
 if TYPE_CHECKING:
+    from ptosim.language.structure.function import Function
     from ptosim.native.build.core import Core, FlagStep
     from ptosim.native.build.program import FunctionBody
     from ptosim.native.build.sharing import SharedEntry
     from ptosim.native.build.state import Align
     from ptosim.native.ir.flow import FunctionBuilder
+    from ptosim.native.workitems.warp_body import WarpBody
+    from ptosim.native.workitems.warp_core import WarpCore
 
 Number = int | Value
 Range = tuple[Space, Value, Value]
@@ -96,12 +99,67 @@ class CounterHooks:
         """A wait for one that is over."""
 
 
+class WorkitemHooks:
+    """Launches of workitems and the code of their warps. This adds nothing."""
+
+    follows = False
+    """Whether doubtful values of workitems are followed."""
+
+    def launches(self, core: Core, function: Function) -> None:
+        """Before the first warp."""
+
+    def launched(self, core: Core, function: Function) -> None:
+        """After the last one."""
+
+    def begins(self, warp: WarpBody, function: Function) -> None:
+        """In the code of a warp, before its first operation."""
+
+    def meets(self, warp: WarpBody, site: int) -> None:
+        """Before a warp waits at a barrier, the number of which is that of its site."""
+
+    def goes_on(self, warp: WarpBody) -> None:
+        """Behind a barrier."""
+
+    def instruction_begins(self, warp: WarpBody, op: Operation) -> None:
+        """Before the code of an instruction."""
+
+    def instruction_ends(self, warp: WarpBody, op: Operation) -> None:
+        """After it."""
+
+    def decides(self, warp: WarpBody, value: SSAValue) -> None:
+        """A value decides a branch, or how often a loop goes round."""
+
+    def crosses(self, warp: WarpBody, values: Sequence[SSAValue]) -> None:
+        """Before these values cross a join, behind which the code knows them under other names."""
+
+    def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
+        """These values are known under other names from here on, in the same code."""
+
+    def row(self, core: WarpCore, verb: str, space: Space, first: Value, width: int, is_single: bool) -> list[Value]:
+        """Elements of so many bytes, one behind the other for each lane, or a single one for all, before the active
+        ones are read or written. Gives the doubtful lanes, where they are followed."""
+        return []
+
+    def lanes(
+        self, core: WarpCore, verb: str, space: Space, addresses: Value, width: int, update: str = ""
+    ) -> list[Value]:
+        """Likewise, one at an address for each lane, which lie in their memory; `update`: how they are changed."""
+        return []
+
+    def loaded(self, doubtful: Sequence[Value]) -> None:
+        """The doubtful lanes that the instruction gets from memory, or from elsewhere."""
+
+    def shuffled(self, warp: WarpBody, lanes: Value, awake: Value) -> None:
+        """The lanes that a shuffle takes values from, and whether those take part."""
+
+
 class CodeObserver:
     """One that adds nothing. Override what you need."""
 
     purpose: Observe = "none"
     flags = FlagHooks()
     counters = CounterHooks()
+    workitems = WorkitemHooks()
     state_bytes = 0
     """To be known when the whole kernel is built."""
 

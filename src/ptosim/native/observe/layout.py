@@ -62,6 +62,8 @@ RECORD_HEAD = 8
 and direction, and from bit ATOMIC on the atomic operation of a store), block, stamp, nothing.
 """
 ATOMIC = 16
+HULL = 1 << 40
+"""Says in the kind of a record that not all of its bytes need be touched."""
 CLOCK_AT = 8 * RECORD_HEAD
 
 

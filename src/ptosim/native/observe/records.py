@@ -29,14 +29,14 @@ class Records:
         self._layout = layout
         self._copies = 0
 
-    def add(self, core: Core, slot: int, verb: str, rows: CopyRows, ctrl: Value | None) -> None:
-        """One for each combination of all but the innermost steps."""
+    def add(self, core: Core, slot: int, verb: str, rows: CopyRows, ctrl: Value | None, more: int = 0) -> None:
+        """One for each combination of all but the innermost steps; `more` is part of its kind."""
         f = core.f
         one = f.constant(I64, 1)
         rows = joined(rows)
         (count, distance), *others = rows.steps or [(one, one)]
         place = clocks.place(f, core.kind, self._layout.is_mixed)
-        kind = f.as_i64((place * PIPES + slot) * 2 + int(verb == "writes"))
+        kind = f.as_i64((place * PIPES + slot) * 2 + int(verb == "writes") + more)
         if ctrl is not None:
             kind = kind + is_atomic(ctrl).select((ctrl.lshr(6) & 31) << ATOMIC, ctrl.like(0))
         number = f.constant(I64, self._copies % layout.SITES)

@@ -105,17 +105,29 @@ def _interleaved(body: FunctionBody, op: PTOOperation, static: Static) -> Value:
     return _not_full(_mask(body, op), static.elements["low"].bytes)
 
 
-def _shift(body: FunctionBody, op: PTOOperation, static: Static) -> Value:
+def _shift(number: Value, amount: Value) -> Value:
     """A shift by the width has no defined result."""
-    amount = _operand(body, op, "rhs")
     return amount.compare("uge", amount.kind.bits)
 
 
-def _division(body: FunctionBody, op: PTOOperation, static: Static) -> Value:
+def _division(dividend: Value, divisor: Value) -> Value:
     """By zero, or of the lowest number by -1."""
-    dividend, divisor = _operand(body, op, "lhs"), _operand(body, op, "rhs")
     lowest = dividend == -(1 << (dividend.kind.bits - 1))
     return (divisor == 0) | ((divisor == -1) & lowest)
+
+
+ARITHMETIC: Mapping[str, Callable[[Value, Value], Value]] = {
+    **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
+    **{
+        f"arith.{name}": _division
+        for name in ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
+    },
+}
+"""Conditions on both operands, which may be lanes."""
+
+
+def _of_operands(rule: Callable[[Value, Value], Value]) -> Rule:
+    return lambda body, op, static: rule(_operand(body, op, "lhs"), _operand(body, op, "rhs"))
 
 
 def _requirement(body: FunctionBody, op: PTOOperation, static: Static) -> Value:
@@ -252,9 +264,5 @@ RULES: Mapping[str, Rule] = {
     VMrgsort4.name: _merge,
     GetVms4Sr.name: _sort_status,
     **{setter.name: _resizing(direction) for direction, setter in LOOP_SIZES.items()},
-    **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
-    **{
-        f"arith.{name}": _division
-        for name in ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
-    },
+    **{name: _of_operands(rule) for name, rule in ARITHMETIC.items()},
 }

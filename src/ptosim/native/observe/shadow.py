@@ -110,6 +110,8 @@ class Shadow:
         self.stored = layout.room(Space.UB, 1) if "ub" in layout.sizes else 0
         self.loaded: dict[object, int] = {}
         """Per class of loads that some store of their scope could overtake: stamps of the granules they have read."""
+        self.most: int | None = None
+        """Granules of UB behind which any access may deserve a remark."""
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
@@ -154,6 +156,8 @@ class Shadow:
         """The granules that another pipe has touched out of order with this access."""
         kind = for_each(I32, touch)
         found = f.constant(for_each(I1, touch), 0)
+        if self.most is not None and area.space is Space.UB:
+            found = in_each(f, touch.granule > self.most - touch.count, touch)
         for place, slot, other in self.layout.opposing(area.space, verb):
             for piece, start in self._seen(f, visit.kind, area, place, slot, other):
                 if piece == 0 and slot == visit.slot and slot in clocks.SERIAL:

@@ -13,6 +13,7 @@ from ptosim.language.analysis.scope_dependence import executed
 from ptosim.language.analysis.static_values import static_of
 from ptosim.language.micro.fixpipe_raw import RawStore
 from ptosim.language.operation import core_of, enclosing_scope, is_scope
+from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.function import Function as PTOFunction
 from ptosim.language.structure.function import reached
 from ptosim.machine.sync import SLOT
@@ -44,7 +45,9 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
     is_mixed = len(entries) > 1
     for kind, entry in entries.items():
         scopes = [op for op in reached(entry) if is_scope(op)]
+        launched = [op.function for op in reached(entry) if isinstance(op, SimtLaunch) and op.function is not None]
         called = {op for scope in scopes for op in executed(scope)}
+        inside = set(reached(*launched))
         for op in reached(entry):
             if core_of(op) not in (None, kind):
                 continue
@@ -55,7 +58,7 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
                 if access.space is not GM:
                     places = _places(kind, access.space) if is_mixed else (0,)
                     spaces = _SEGMENTS if access.space in _SEGMENTS else (access.space,)
-                    slots = _slots(op, verb, kind, called)
+                    slots = {SLOT[Pipe.V]} if op in inside else _slots(op, verb, kind, called)
                     found |= {(space, place, slot, verb) for place in places for space in spaces for slot in slots}
     return found
 

@@ -57,6 +57,8 @@ class Invocation:
     """Prepares cores that are watched; who hears of the machine."""
     say: Say | None = show
     """Takes what the kernel prints."""
+    stamps: int = 0
+    """Address of the stamps of workitems, for code that is checked."""
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -152,6 +154,7 @@ class Tables:
             context.ContextWord.MAX_STEPS: min(invocation.max_steps, _LARGEST),
             context.ContextWord.READABLE: signed(invocation.readable),
             context.ContextWord.WRITABLE: signed(invocation.writable),
+            context.ContextWord.STAMPS: invocation.stamps,
         }
 
     def of_block(self, block: int) -> dict[context.ContextWord, int]:

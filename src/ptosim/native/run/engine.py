@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Source
@@ -28,6 +28,7 @@ from ptosim.target.profile import Target
 if TYPE_CHECKING:
     from ptosim.native.observe.argument_copies import Stock
     from ptosim.native.observe.gm_conflicts import Sifted
+    from ptosim.native.observe.workitem_memory import StampStock
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,12 @@ class LinkedKernel:
         self._in_order: bool = data["in_order"]
         self._usage: Any = data.get("usage")
         self._stock: Stock | None = None
+        self._target = target
+        self._stamps: StampStock | None = None
+        if sifting and (unit := self._outline["stamped"]):
+            from ptosim.native.observe.workitem_memory import StampStock
+
+            self._stamps = StampStock(unit)
 
     def part(self, invocation: Invocation, launch: LaunchGeometry) -> NativeLaunch:
         """This kernel as one launch of a list that runs together."""
@@ -88,11 +95,16 @@ class LinkedKernel:
         from ptosim.native.observe.gm_conflicts import Sifted, all_records
 
         with self._standing_in(run) as invocation:
+            sizes = (self._target.memory[Space.UB], *(len(buffer) for buffer in run.buffers))
+            written = self._stamps.take(sizes) if self._stamps is not None else None
             threads = 1 if self._in_order else run.threads
-            failed, parts = self._runner.sift(invocation, self._outline, _stretches(blocks), threads, run.block_done)
+            stamped = replace(invocation, stamps=0 if written is None else written.address)
+            failed, parts = self._runner.sift(stamped, self._outline, _stretches(blocks), threads, run.block_done)
+            if written is not None and self._stamps is not None:
+                self._stamps.take_back(written)
         records = all_records(parts, self._outline["row"])
         del parts  # they may be large
-        return Sifted(failed, records)
+        return Sifted(failed, records, written)
 
     @contextmanager
     def _standing_in(self, run: Run) -> Generator[Invocation]:

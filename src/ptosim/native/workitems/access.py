@@ -23,7 +23,7 @@ from ptosim.native.workitems.values import (
     part_type,
     spread,
 )
-from ptosim.native.workitems.warp_body import WarpCore
+from ptosim.native.workitems.warp_core import WarpCore
 
 LONGEST = 8
 """Bytes that are moved at once."""
@@ -96,7 +96,7 @@ def _site(core: WarpCore, verb: str, space: Space, width: int, alignment: int) -
     return "access", [verb, space.value, core.target.memory[space.value], width, alignment]
 
 
-def _in_a_row(core: WarpCore, space: Space, row: EvenLanes, extent: int, width: int) -> tuple[Value, Value]:
+def _in_a_row(core: WarpCore, verb: str, space: Space, row: EvenLanes, extent: int, width: int) -> tuple[Value, Value]:
     """Whether bytes in a row lie in their memory, elements of so many from an aligned address on, and the host address
     then."""
     f, first = core.f, row.first
@@ -107,7 +107,7 @@ def _in_a_row(core: WarpCore, space: Space, row: EvenLanes, extent: int, width: 
         return fits & first.compare("ule", core.target.memory[space.value] - extent), core.base(space).at(first)
     place = locate(f, first)
     inside = place.known & (place.offset >= 0) & (place.offset <= place.size - extent)
-    return fits & inside, place.address
+    return fits & inside & core.is_allowed(verb, first), place.address
 
 
 def load(core: WarpCore, space: Space, where: LanePlaces, kind: Element) -> WarpValue:
@@ -116,26 +116,33 @@ def load(core: WarpCore, space: Space, where: LanePlaces, kind: Element) -> Warp
     row, f, warp = where.row, core.f, core.warp
     assert warp is not None
     if more or row is None or row.step not in (0, kind.bytes):
-        return _load_anywhere(core, space, where.lanes(), kind)
+        found, told = _load_anywhere(core, space, where.lanes(), kind)
+        warp.watch.loaded(told)
+        return found
     is_single = row.step == 0
     extent = kind.bytes if is_single else WARP * kind.bytes
-    fits, source = _in_a_row(core, space, row, extent, kind.bytes)
+    fits, source = _in_a_row(core, "reads", space, row, extent, kind.bytes)
 
     def parts(found: WarpValue) -> list[Value]:
         return list(found.parts) if isinstance(found, PackedLanes) else [found]
 
     def elsewhere() -> list[Value]:
-        found = parts(_load_anywhere(core, space, where.lanes(), kind))
-        return [first_lane(f, part, warp.mask) for part in found] if is_single else found
+        value, told = _load_anywhere(core, space, where.lanes(), kind)
+        found = parts(value)
+        return [*([first_lane(f, part, warp.mask) for part in found] if is_single else found), *told]
 
     def here() -> list[Value]:
-        return parts(joined([source.load(piece if is_single else piece.vector(WARP))], kind))
+        told = warp.watch.row(core, "reads", space, row.first, kind.bytes, is_single)
+        return [*parts(joined([source.load(piece if is_single else piece.vector(WARP))], kind)), *told]
 
+    count = kind.count if kind.kind == "packed" else 1
     found = f.choose(fits, here, elsewhere)
-    return PackedLanes(tuple(found)) if kind.kind == "packed" else found[0]
+    warp.watch.loaded(found[count:])
+    return PackedLanes(tuple(found[:count])) if kind.kind == "packed" else found[0]
 
 
-def _load_anywhere(core: WarpCore, space: Space, addresses: Value, kind: Element) -> WarpValue:
+def _load_anywhere(core: WarpCore, space: Space, addresses: Value, kind: Element) -> tuple[WarpValue, list[Value]]:
+    """The value, and what an observer has to say."""
     warp, f = core.warp, core.f
     assert warp is not None
     aligned(core, "reads", space, addresses, kind.bytes, kind.bytes)
@@ -148,7 +155,7 @@ def _load_anywhere(core: WarpCore, space: Space, addresses: Value, kind: Element
         found.append(data)
     assert outside is not None
     wrong_lanes(core, "reads", space, addresses, outside, kind.bytes)
-    return joined(found, kind)
+    return joined(found, kind), warp.watch.lanes(core, "reads", space, addresses, kind.bytes)
 
 
 def joined(found: list[Value], kind: Element) -> WarpValue:
@@ -170,7 +177,7 @@ def store(core: WarpCore, space: Space, where: LanePlaces, value: WarpValue, kin
         return
     if space is not GM:
         core.unit.spaces[space] = core.target.memory[space.value]
-    fits, dest = _in_a_row(core, space, row, WARP * kind.bytes, kind.bytes)
+    fits, dest = _in_a_row(core, "writes", space, row, WARP * kind.bytes, kind.bytes)
     (data,) = apart(core, value, kind)
 
     def partly() -> None:
@@ -178,6 +185,7 @@ def store(core: WarpCore, space: Space, where: LanePlaces, value: WarpValue, kin
         f.do(f"call void @llvm.masked.store.{data.kind.mangled}.p0({given})")
 
     def here() -> None:
+        warp.watch.row(core, "writes", space, row.first, kind.bytes, False)
         f.either(warp.is_full, lambda: dest.store(data), partly)
 
     f.either(fits, here, lambda: _store_anywhere(core, space, where.lanes(), value, kind))
@@ -196,6 +204,7 @@ def _store_anywhere(core: WarpCore, space: Space, addresses: Value, value: WarpV
         outside = bad if outside is None else outside | bad
     assert outside is not None
     wrong_lanes(core, "writes", space, addresses, outside, kind.bytes)
+    warp.watch.lanes(core, "writes", space, addresses, kind.bytes)
     if space is GM:
         core.moves()
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 from ptosim.effects.names import GM, Space
 from ptosim.effects.simt import WARP
 from ptosim.native.build.core import Unit
-from ptosim.native.build.global_memory import GmPlace, leaves_buffer, locate
+from ptosim.native.build.global_memory import GmPlace, leaves_buffer, locate, may_access
 from ptosim.native.ir.context import MEMORIES
 from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.values import I1, I32, I64, PTR, Type, Value
+from ptosim.native.observe.hooks import UNOBSERVED
 from ptosim.native.vector.registers import extract
 from ptosim.native.workitems.values import ALL_LANES, as_bits, from_bits, numbers, spread
 
@@ -26,7 +27,7 @@ def load_routine(unit: Unit, space: Space, kind: Type) -> FunctionBuilder:
         results = (
             _ub(made, unit, addresses, active, kind, None)
             if space is not GM
-            else _gm(made, addresses, active, kind, None)
+            else _gm(made, unit, addresses, active, kind, None)
         )
         made.finish(*results)
     return unit.routines[name]
@@ -42,7 +43,7 @@ def store_routine(unit: Unit, space: Space, kind: Type) -> FunctionBuilder:
         results = (
             _ub(made, unit, addresses, active, kind, data)
             if space is not GM
-            else _gm(made, addresses, active, kind, data)
+            else _gm(made, unit, addresses, active, kind, data)
         )
         made.finish(results[0])
     return unit.routines[name]
@@ -94,7 +95,9 @@ def _aligned(places: Value) -> str:
     return f"<{WARP} x ptr> align 1 {places.text}"
 
 
-def _gm(f: FunctionBuilder, addresses: Value, active: Value, kind: Type, data: Value | None) -> tuple[Value, ...]:
+def _gm(
+    f: FunctionBuilder, unit: Unit, addresses: Value, active: Value, kind: Type, data: Value | None
+) -> tuple[Value, ...]:
     """Most lanes point into one buffer: that of the lowest."""
     width = kind.bits // 8
     lane = f.intrinsic("llvm.cttz", I32, active, f.constant(I1, 0), overloads=(I32,))
@@ -103,6 +106,7 @@ def _gm(f: FunctionBuilder, addresses: Value, active: Value, kind: Type, data: V
     place = locate(f, first)
     offsets = addresses - spread(f, first - place.offset)
     wrong = offsets.compare("ugt", spread(f, place.size - width)) | spread(f, (place.size < width) | (place.known ^ 1))
+    wrong = wrong | spread(f, barred(f, unit, data, first))
     outside = as_bits(wrong) & active
     zero = [] if data is not None else [f.constant(kind.vector(WARP), 0)]
 
@@ -111,14 +115,23 @@ def _gm(f: FunctionBuilder, addresses: Value, active: Value, kind: Type, data: V
         return [f.constant(I32, 0), *_moved(f, place.base, confined, active, kind, data)]
 
     def one_by_one() -> list[Value]:
-        return _each(f, addresses, active, kind, data)
+        return _each(f, unit, addresses, active, kind, data)
 
     return tuple(
         f.choose(outside == 0, lambda: f.choose(active != 0, alike, lambda: [f.constant(I32, 0), *zero]), one_by_one)
     )
 
 
-def _each(f: FunctionBuilder, addresses: Value, active: Value, kind: Type, data: Value | None) -> list[Value]:
+def barred(f: FunctionBuilder, unit: Unit, data: Value | None, pointer: Value) -> Value:
+    """Whether an observed kernel has no stand-in for a load from GM, or for a store of data."""
+    if unit.observer is UNOBSERVED:
+        return f.constant(I1, 0)
+    return ~may_access(f, "reads" if data is None else "writes", pointer)
+
+
+def _each(
+    f: FunctionBuilder, unit: Unit, addresses: Value, active: Value, kind: Type, data: Value | None
+) -> list[Value]:
     width = kind.bits // 8
     lanes = f.slot(I64, WARP, 64)
     lanes.store(addresses, 64)
@@ -129,7 +142,8 @@ def _each(f: FunctionBuilder, addresses: Value, active: Value, kind: Type, data:
     with f.each(WARP) as lane:
         bit = f.constant(I32, 1) << lane.trunc(I32)
         with f.when((active & bit) != 0):
-            place = locate(f, lanes.at(lane * 8).load(I64, 8))
+            pointer = lanes.at(lane * 8).load(I64, 8)
+            place = locate(f, pointer)
             own = room.at(lane * width)
 
             def fits(place: GmPlace = place, own: Value = own) -> None:
@@ -142,5 +156,5 @@ def _each(f: FunctionBuilder, addresses: Value, active: Value, kind: Type, data:
             def strays(bit: Value = bit) -> None:
                 result.store(result.load(I32, 4) | bit, 4)
 
-            f.either(leaves_buffer(place, 0, width), strays, fits)
+            f.either(leaves_buffer(place, 0, width) | barred(f, unit, data, pointer), strays, fits)
     return [result.load(I32, 4), *([] if data is not None else [room.load(kind.vector(WARP), 64)])]

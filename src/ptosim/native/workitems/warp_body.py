@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -22,14 +22,11 @@ from ptosim.language.structure.function import Call, Return
 from ptosim.language.structure.scalar import Constant
 from ptosim.language.types import element_name, element_of
 from ptosim.native.build.catalogue import lowering_of
-from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import Bind, Lowering
 from ptosim.native.control import LIMIT
-from ptosim.native.ir.context import WORD_BYTES, ContextWord
-from ptosim.native.ir.flow import FunctionBuilder, Reported
+from ptosim.native.ir.flow import FunctionBuilder
 from ptosim.native.ir.ranges import IntegerRange
 from ptosim.native.ir.values import I1, I8, I32, I64, PTR, Type, Value
-from ptosim.native.vector.registers import first_lane
 from ptosim.native.workitems.coroutine import WarpCoroutine
 from ptosim.native.workitems.even_lanes import even
 from ptosim.native.workitems.values import (
@@ -46,6 +43,7 @@ from ptosim.native.workitems.values import (
     spread,
     vector_types,
 )
+from ptosim.native.workitems.warp_core import WarpCore
 
 if TYPE_CHECKING:
     from ptosim.native.build.program import ObjectBuilder
@@ -73,43 +71,6 @@ def on_warps(*operations: Any, bind: Bind | None = None) -> Callable[[Callable[.
     return entered
 
 
-@dataclass(frozen=True, eq=False)
-class WarpCore(Core):
-    """A core for one operation of a warp: what fails names the workitem."""
-
-    warp: WarpBody | None = None
-
-    def fail(self, wrong: Value, kind: str, message: str, value: Reported = 0, detail: Reported = 0) -> None:
-        assert self.warp is not None
-        self.fail_in(wrong, kind, message, value, detail, is_single=True)
-
-    def fail_in(
-        self,
-        wrong: Value,
-        kind: str,
-        message: Any,
-        value: Reported = 0,
-        detail: Reported = 0,
-        is_single: bool = False,
-    ) -> None:
-        """End the run where the condition holds in an active lane; the report is of the lowest such lane."""
-        assert self.warp is not None
-        if wrong.literal == 0:
-            return
-        f, lanes = self.f, self.warp.mask & spread(self.f, wrong)
-
-        def told() -> Value:
-            f.word(ContextWord.FAULT_LANES).store(as_bits(lanes).zext(I64), WORD_BYTES)
-            f.word(ContextWord.FAULT_WARP).store(self.warp.number if self.warp else f.constant(I64, 0), WORD_BYTES)
-            if isinstance(value, Value) and value.kind.lanes:
-                return first_lane(f, value, lanes)
-            return value() if callable(value) else f.as_i64(value)
-
-        f.settle()
-        f.check(some_lane(f, lanes), self.site("workitem", [kind, message, is_single]), told, detail)
-        f.settle()
-
-
 class WarpBody:
     """Operations of workitems becoming the code of one function."""
 
@@ -117,6 +78,7 @@ class WarpBody:
         self, builder: ObjectBuilder, f: FunctionBuilder, number: Value, sizes: Sequence[Value], mask: Value, row: int
     ) -> None:
         self.builder, self.unit, self.f = builder, builder.unit, f
+        self.watch = builder.unit.observer.workitems
         self.number, self.sizes = number, tuple(sizes)
         self.mask = self.existing = mask
         self.values: dict[SSAValue, WarpValue] = {}
@@ -132,6 +94,8 @@ class WarpBody:
         self.row = row
         """And that each workitem has."""
         self.private = f.slot(I8, WARP * row, 64) if row else f.poison(PTR)
+        self.defined: Value | None = None
+        """Where doubtful values are followed: which bytes of private memory have been stored to."""
         self.turns: WarpCoroutine | None = None
         """The turns of a warp that others may have to wait for."""
         self.barrier: Callable[[int], None] | None = None
@@ -190,9 +154,11 @@ class WarpBody:
         if lowering is None:
             raise error("unsupported", f"{op.name} is not compiled yet", self.builder.site(op).location)
         static = self.builder.module.static(op)
+        self.watch.instruction_begins(self, op)
         results = self._whole(op, lowering, static) if is_whole else self._lifted(op, lowering, static)
         for result, value in zip(op.results, results, strict=True):
             self.values[result] = value
+        self.watch.instruction_ends(self, op)
 
     def _whole(self, op: Operation, lowering: Lowering, static: Static) -> Sequence[WarpValue]:
         facts = {**static.facts, **(lowering.bind(static) if lowering.bind is not None else {})}
@@ -268,6 +234,11 @@ class WarpBody:
             return found.parts[part]
         return found
 
+    def parts(self, value: SSAValue) -> Sequence[Value]:
+        """The numbers of a value."""
+        found = self.values[value]
+        return found.parts if isinstance(found, PackedLanes) else (found,)
+
     # --- control flow -------------------------------------------------------------------------------------------------
 
     def _ends(self, block: Block) -> list[Value]:
@@ -276,6 +247,7 @@ class WarpBody:
         return self._vectors(given)
 
     def _vectors(self, values: Sequence[SSAValue]) -> list[Value]:
+        self.watch.crosses(self, values)
         return [part for value in values for part in as_vectors(self.f, self.values[value])]
 
     def _take(self, names: Sequence[SSAValue], vectors: Sequence[Value]) -> None:
@@ -286,6 +258,7 @@ class WarpBody:
         return [self.f.constant(kind, 0) for kind in vector_types(value.type for value in values)]
 
     def _if(self, op: If) -> None:
+        self.watch.decides(self, op.cond)
         f, condition, outer = self.f, self.scalar_or_lanes(op.cond), self.mask
         blocks = op.true_region.block, op.false_region.block
 
@@ -322,6 +295,8 @@ class WarpBody:
 
     def _for(self, op: For) -> None:
         core = self.core(op)
+        for bound in (op.lb, op.ub, op.step):
+            self.watch.decides(self, bound)
         lower, upper, step = (self.scalar_or_lanes(value) for value in (op.lb, op.ub, op.step))
         core.fail_in(step <= 0, "arithmetic", "the step of scf.for must be positive, not {}", step, is_single=True)
         if lower.kind.lanes or upper.kind.lanes or step.kind.lanes:
@@ -358,6 +333,7 @@ class WarpBody:
     def _carried(self, names: Sequence[SSAValue], values: Sequence[SSAValue]) -> list[Value]:
         """Values as a loop carries them under these names: those that are the same in all lanes by themselves."""
         parts: list[Value] = []
+        self.watch.crosses(self, values)
         for name, value in zip(names, values, strict=True):
             found = self.values[value]
             if name not in self._varying and (isinstance(found, PackedLanes) or found.kind.lanes):
@@ -411,6 +387,7 @@ class WarpBody:
             self._take(before.args, entering[1 : 1 + count])
             with self.under(mask):
                 self.block(before)
+                self.watch.decides(self, condition.condition)
             handed = self._vectors(condition.arguments)
             results = _merged(f, mask, handed, entering[1 + count :])
             going = mask & spread(f, self.scalar_or_lanes(condition.condition))
@@ -446,10 +423,12 @@ class WarpBody:
         f.settle(poll=True)
         self._round(op)
         self.values.update({name: self.values[value] for name, value in zip(callee.args, op.arguments, strict=True)})
+        self.watch.renamed(op.arguments, callee.args)
         self.block(callee.body.block)
         end = callee.body.block.last_op
         given = end.operands if end is not None else ()
         self.values.update({name: self.values[value] for name, value in zip(op.results, given, strict=True)})
+        self.watch.renamed(given, op.results)
 
     @property
     def first_workitem(self) -> Value:
