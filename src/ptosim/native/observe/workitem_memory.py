@@ -22,11 +22,11 @@ UPDATES = 1 << 11
 SEVERAL = (1 << EPOCH) - 1
 """Stands for several workitems, or for what another one must look at more closely."""
 MEETING = 8
-"""Where the barrier of this epoch is noted, and the epoch itself, above."""
+"""The place of the barrier of this epoch, and of the epoch itself, above."""
 TABLE = 64
-"""Where the addresses of stamps begin, those of writers and of readers, by the number of a buffer; UB has number 0."""
+"""The place of the addresses of stamps, those of writers and of readers, by the number of a buffer; UB has number 0."""
 KEPT = 256 << 20
-"""Where it is more, the memory goes with the run."""
+"""The most bytes that outlive a run."""
 _LATE = 1 << 31
 """Stamps from which on the next run begins anew."""
 _SLACK = 64
@@ -97,7 +97,7 @@ class WrittenByWorkitems:
 
     @property
     def address(self) -> int:
-        """Where the stamps lie."""
+        """The address of the stamps."""
         return self.memory.address
 
     def settle(self) -> None:

@@ -66,7 +66,7 @@ class StampEmitter:
         return f.base(ContextWord.STAMPS).load(I32, 4)
 
     def next_epoch(self, f: FunctionBuilder, begins: Value) -> None:
-        """Where that holds, an epoch begins."""
+        """An epoch begins, if that holds."""
         after = self.epoch(f) + (begins.zext(I32) << EPOCH)
         self._suspect(f, after.compare("ugt", -1 << 20))  # the numbers of epochs are used up
         f.base(ContextWord.STAMPS).store(after, 4)
@@ -86,7 +86,7 @@ class StampEmitter:
     # --- accesses -----------------------------------------------------------------------------------------------------
 
     def _tracks(self, f: FunctionBuilder, number: Value | int, offset: Value) -> tuple[Value, Value]:
-        """Where the stamps of writers and readers of a place lie, by the number of its buffer; UB has 0."""
+        """The addresses of the stamps of writers and readers of a place, by the number of its buffer; UB has 0."""
         at = f.base(ContextWord.STAMPS).at(TABLE + number * (2 * WORD_BYTES))
         far = offset.lshr(self.unit.bit_length() - 1) << 2
         return at.load(PTR, WORD_BYTES).at(far), at.at(WORD_BYTES).load(PTR, WORD_BYTES).at(far)

@@ -178,7 +178,7 @@ class WorkitemFilter(WorkitemHooks):
     # --- the bytes of GM that a launch touches ------------------------------------------------------------------------
 
     def _reach(self, op: Operation, verb: str) -> GlobalReach | None:
-        """Where they are kept; None where nothing else could meet them."""
+        """The place where they are kept; None if nothing else could meet them."""
         if not self._uses.is_met(op):
             return None
         assert self._function is not None
@@ -230,7 +230,7 @@ class WorkitemFilter(WorkitemHooks):
             self._doubts.pop(value, None)
 
     def _uses_all(self, warp: WarpBody, values: Iterable[SSAValue]) -> None:
-        """Where one of them is doubtful in an active lane there may be something to say."""
+        """There may be something to say if one of them is doubtful in an active lane."""
         found = self._joined(warp.f, values) & as_bits(warp.mask)
         if found.literal != 0:
             self._suspect(warp.f, found != 0)

@@ -95,7 +95,7 @@ class WarpBody:
         """And that each workitem has."""
         self.private = f.slot(I8, WARP * row, 64) if row else f.poison(PTR)
         self.defined: Value | None = None
-        """Where doubtful values are followed: which bytes of private memory have been stored to."""
+        """The bytes of private memory that have been stored to; None if doubtful values are not followed."""
         self.turns: WarpCoroutine | None = None
         """The turns of a warp that others may have to wait for."""
         self.barrier: Callable[[int], None] | None = None
