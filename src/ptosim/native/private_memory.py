@@ -124,7 +124,7 @@ def _spots(f: FunctionBuilder, base: Value, offsets: Value, far: int) -> str:
 
 
 def _offsets(core: WarpCore, warp: WarpBody, verb: str, addresses: Value, kind: Element) -> Value:
-    """Where the elements lie in the rows of the lanes, checked."""
+    """The places of the elements in the rows of the lanes, checked."""
     f, width = core.f, kind.bytes
     odd = addresses.urem(width) != 0
     message = f"{verb} private memory at {{}}, which is not a multiple of {width}"
