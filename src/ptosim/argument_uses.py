@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
 
+from ptosim.language.analysis.scalar_rules import evaluated, rule_of
 from ptosim.language.micro.pointer import AddPtr, CastPtr, LdDev, LoadScalar
 from ptosim.language.rules.operand_rules import constant_of
 from ptosim.language.structure.control import For
@@ -18,15 +19,6 @@ from ptosim.language.tile.tile_view import Allocation
 
 DIMENSIONS = re.compile(r"[<\s](\d+)x(?:(\d+)x)?(?=[a-z!])")
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
-_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.subi": lambda a, b: a - b,
-    "arith.muli": lambda a, b: a * b,
-    "arith.minsi": min,
-    "arith.maxsi": max,
-    "arith.minui": min,
-    "arith.maxui": max,
-}
 _FIRST_WINDOW_WORD = 4
 """In a context: where the windows of the ranks begin."""
 
@@ -207,17 +199,9 @@ def value_under(value: SSAValue, known: Mapping[SSAValue, int], depth: int = 16)
     if value in known:
         return known[value]
     owner = value.owner
-    if not depth or not isinstance(owner, Operation) or not owner.name.startswith("arith."):
+    if not depth or not isinstance(owner, Operation) or (rule := rule_of(owner)) is None:
         return None
-    operands = [value_under(operand, known, depth - 1) for operand in owner.operands]
-    if None in operands:
-        return None
-    first, *rest = (operand for operand in operands if operand is not None)
-    if owner.name in _CASTS:
-        return first
-    if owner.name in _ARITHMETIC and len(rest) == 1:
-        return _ARITHMETIC[owner.name](first, rest[0])
-    return None
+    return evaluated(rule, [value_under(operand, known, depth - 1) for operand in owner.operands])
 
 
 # --- contexts of ranks ------------------------------------------------------------------------------------------------
