@@ -122,7 +122,7 @@ def _overlapping(kernel: Kernel) -> Sequence[Diagnostic]:
 
 
 def _early(kernel: Kernel) -> tuple[Diagnostic, ...]:
-    """Operations that may start before one of the same pipe that they depend on has ended, each with what mends it."""
+    """Operations that may start before their predecessor on the same pipe has ended, each with its repair."""
     if kernel.module.target == "a5":
         return ()
     from ptosim.order.prove import dependent

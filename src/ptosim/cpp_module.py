@@ -71,8 +71,8 @@ def load_cpp(
     is asked for; PTOError says what is wrong with it.
 
     `include_dirs` and `defines` are as for the compiler, which is `compiler`, else CXX, g++ or clang++. `target`: "a5"
-    (the default), "a2" or "a3". `core`: "vector", "cube", "mix", or "auto", which is both halves where the file tells
-    them apart and else what the tiles say. `auto`: addresses and flags are not written and left to ptosim.
+    (the default), "a2" or "a3". `core`: "vector", "cube", "mix", or "auto": both halves if the file tells them apart,
+    else the kind of the tiles. `auto`: addresses and flags are not written and left to ptosim.
 
         kernel = ptosim.load_cpp("softmax.cpp").kernel("softmax<half, 64>")
     """
@@ -387,7 +387,7 @@ class CppKernel:
 
     def _by_core(self, given: GivenArguments, grid: int) -> dict[str, list[KernelRecording]]:
         """The recordings for each kind of core. A kernel that goes the same way on both, in a file that tells them
-        apart elsewhere, runs on the one that its tiles say."""
+        apart elsewhere, runs on the kind of its tiles."""
         if self.module.is_mixed:
             cores = [("cube", 0, 1), *(("vector", number, _HALVES) for number in range(_HALVES))]
             cube, *vector = found = self._recordings(cores, given, grid)

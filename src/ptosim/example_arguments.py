@@ -263,7 +263,7 @@ class _Search:
         return best
 
     def _released(self, best: ArgumentTrial) -> ArgumentTrial:
-        """Words in GM that are waited for hold what ends the wait, where nothing in the launch sets them."""
+        """Words in GM that nothing in the launch sets hold the value that ends their wait."""
         numbers = dict.fromkeys(word for word in best.chosen.values() if word.isdecimal() and word not in ("0", "1"))
         waited = [position for position, reach in best.reaches.items() if reach.signals]
         for number in ("1", *numbers):
@@ -363,7 +363,7 @@ class _Search:
         return grown
 
     def _inputs(self, trial: ArgumentTrial) -> Mapping[int, str]:
-        """Words for the other arrays that are read, where what they hold may decide how far a kernel goes."""
+        """Words for the other arrays that are read, if their contents may decide how far a kernel goes."""
         if self.blind:
             return NO_WORDS
         free = [each for each in self.pointers if each not in (*self.fixed, *self.contexts, *trial.chosen)]

@@ -296,7 +296,7 @@ class Kernel:
         access to GM outside an argument, "drop" reads zeros there and drops writes. `threads`: workers of the native
         engine, by default all cores. `schedule`: "program", or on the reference engine "random:SEED" and "delay:PIPE".
         `max_steps`: the most loop iterations and calls of a block. `poison`: on-chip memories start with a pattern
-        (NaN, as a float) instead of zeros, so that what relies on bytes that nothing has written shows.
+        (NaN, as a float) instead of zeros, so that reads of unwritten bytes show.
 
         Raises PTOError with `.diagnostics`; what the arguments hold is then not specified.
         """

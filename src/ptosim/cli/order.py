@@ -47,8 +47,8 @@ def prove(
     """Prove that a kernel is in order.
 
     For every number of iterations, every branch and every grid, without running it. With ARGUMENTS, what goes wrong is
-    also tried by a check. The exit code is 0 where the kernel is proven, 1 where it is not in order, and 3 where that
-    is undecided; with --strict that is 1 too.
+    also tried by a check. The exit code is 0 for a proven kernel, 1 for one out of order, 3 for an undecided one; with
+    --strict that is 1 too.
     """
     from ptosim.api import prove as judge
 

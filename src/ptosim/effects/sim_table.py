@@ -34,8 +34,8 @@ def _any(operands: Any) -> Any:
 
 
 def moved_by_index(operands: Any, static: Static, rows: int) -> tuple[int, int]:
-    """The bytes that are read, and those that are written and not combined, where so many indices name a row of the
-    table: a gather writes zeros for others, unless these are errors."""
+    """The bytes read, and those written without being combined, if so many indices name a row of the table: a gather
+    writes zeros for others, unless these are errors."""
     run = operands.length * static.elements["table"].bytes
     indices = operands.rows * operands.columns * _any(operands)
     if "combine" in static.words:

@@ -1,4 +1,4 @@
-"""Weighted least squares that solves for what the data determine and says what they do not."""
+"""Weighted least squares: solves for constants that the data determine, and lists the others."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ of the code of workitems."""
 
 @dataclass(frozen=True)
 class Problem:
-    """One broken rule: what is wrong, at which operand (or at the operation), and perhaps what to do."""
+    """One broken rule: a message, its operand (or the operation), and perhaps a hint."""
 
     message: str
     at: str | int | None = None
@@ -260,7 +260,7 @@ class PTOOperation(Readable):
         return next((mask_for(type_) for type_ in types if isinstance(type_, VregType)), None)
 
     def core_kinds(self) -> tuple[CoreKind, ...]:
-        """The kinds of core that have this operation, where its operands decide that."""
+        """The kinds of core that have this operation with these operands."""
         return self.cores
 
     # --- construction -------------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def join(clock: Clock, other: Clock) -> None:
 
 
 def joined(clock: Clock, other: Clock) -> Clock:
-    """The two together; where one of them says it all, that one, so that many cores may share it."""
+    """The union of two clocks; one of them unchanged if it covers the other, so that clocks are shared."""
     if len(other) <= len(clock) and _covers(clock, other):
         return clock
     if len(clock) <= len(other) and _covers(other, clock):

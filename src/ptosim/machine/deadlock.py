@@ -312,7 +312,7 @@ def _message(root: Root) -> str:
 
 
 def describe(deadlock: Deadlock, head: Blocked) -> str:
-    """One blocked head: where it stands, at which count, and what would release it."""
+    """One blocked head: its place, its count, and the missing release."""
     if head.full:
         what = f"the queue of {head.full.pipe} is full ({QUEUE_LIMIT} entries)"
     elif head.entry.watched:

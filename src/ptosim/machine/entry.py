@@ -35,7 +35,7 @@ class Site:
     the text.
     """
     served: str = ""
-    """The operation of the text that it was made for, where that is another one: `pto.tadd %sum`."""
+    """The operation of the text that it was made for, if that differs: `pto.tadd %sum`."""
 
     @property
     def title(self) -> str:

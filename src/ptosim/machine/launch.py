@@ -1,5 +1,5 @@
-"""Launch geometry: which cores a block has, what they are called, and what the block queries answer on them; and which
-launch comes after which."""
+"""Launch geometry: the cores of a block, their names, and their answers to block queries; and which launch comes after
+which."""
 
 from __future__ import annotations
 

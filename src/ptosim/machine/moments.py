@@ -140,8 +140,8 @@ def taken(free: Moment, issued: Moment, cycles: Any, row: Callable[[Any, Any, An
 
 
 def heard(since: Any, signals: Iterable[tuple[Any, Moment, Any, tuple[Any, Any]]]) -> tuple[Moment, tuple[Any, Any]]:
-    """When a wait is over that a pipe reaches at a time, and the cause of the last signal that it sees after that. Each
-    signal says whether it exists, its moment, how far away it is, and its cause: two values."""
+    """The end of a wait that a pipe reaches at a time, and the cause of the last signal that it waits for. Each signal
+    says whether it exists, its moment, how far away it is, and its cause: two values."""
     over, cause = (since, since * 0 + NOTHING), (since * 0, since * 0)
     for exists, signal, hop, its_cause in signals:
         arrival = seen(signal, hop)

@@ -25,7 +25,7 @@ from ptosim.native.vector.value_conversion import convert, truncate
 
 
 def _part(f: FunctionBuilder, register: Value, bits: int, ratio: int, part: int) -> Value:
-    """The integers of that width which are one part of each lane that is `ratio` times as wide."""
+    """The integers of that width in one part of each lane `ratio` times as wide."""
     return view(f, register, Type(f"i{ratio * bits}")).lshr(part * bits).trunc(Type(f"i{bits}"))
 
 

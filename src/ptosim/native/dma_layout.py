@@ -81,7 +81,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: GmMatrix) -> None:
 
 
 def _observe(core: Core, source: Value, dest: Value, matrix: GmMatrix) -> None:
-    """Tell an observer of the lines that are read and of the granules that are written, which should lie apart."""
+    """Tell an observer of the lines read and the granules written, which should lie apart."""
     if not core.is_observed:
         return
     is_rows = matrix.layout == "nd2nz"

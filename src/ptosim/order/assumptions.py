@@ -1,7 +1,7 @@
 """Assumptions about kernels: copies stay inside their buffers, and rows inside their distance.
 
-A kernel that copies as many bytes as an argument says relies on that argument, and so does one that takes the distance
-of rows from an argument. A proof relies on the same and says so; insertion at load does not.
+A kernel relies on arguments that give the bytes of a copy or the distance of rows. A proof relies on the same and says
+so; insertion at load does not.
 """
 
 from __future__ import annotations

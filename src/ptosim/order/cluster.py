@@ -207,7 +207,7 @@ def _memory(core: int) -> str:
 
 
 def semaphore(node: model.SignalNode, id_: int) -> tuple[int, int, int]:
-    """A counter: from which core, to which, by which id."""
+    """A counter: its source, its destination, its id."""
     partner = node.partner if node.partner is not None else VECTORS[id_ // _PER_VECTOR % len(VECTORS)]
     ends = (node.core, partner) if isinstance(node, model.SetSignal) else (partner, node.core)
     return (*ends, id_ % _PER_VECTOR)

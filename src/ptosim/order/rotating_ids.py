@@ -104,7 +104,7 @@ def _evened(state: State, family: Family) -> None:
 
 
 def settle(state: State, family: Family) -> None:
-    """Name tokens by their ids again, where it does not matter which id has which."""
+    """Name tokens by their ids again, if any assignment gives the same."""
     keys = [family.relative(ahead) for ahead in range(family.lanes)] + [family.absolute(id_) for id_ in family.ids]
     under_way = [state.tokens.get(key, ()) for key in keys]
     relative, absolute = under_way[: family.lanes], under_way[family.lanes :]
@@ -120,8 +120,8 @@ def settle(state: State, family: Family) -> None:
 
 
 def draw(state: State, family: Family, id_: int) -> None:
-    """The flag of an id is about to be waited for. Whichever token it has, the first wait tells what all of them tell,
-    the second what all but one tell, and the last one what any of them tells."""
+    """The flag of an id is about to be waited for. The id of each token is unknown: the n-th wait learns what all but n
+    - 1 tokens guarantee."""
     if family in state.mixed:
         left = [family.absolute(each) for each in family.ids if state.tokens.get(family.absolute(each))]
         left.sort(key=lambda key: key != family.absolute(id_))

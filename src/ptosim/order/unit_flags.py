@@ -26,7 +26,7 @@ _MAY_STAY = "{} may wait for ever for the unit flag of its tile: it is not set a
 
 
 def without_unit_flags(module: VerifiedModule, entries: Mapping[CoreKind, Function], verdict: Verdict) -> Verdict:
-    """The verdict, in which nothing is said to go wrong that unit flags may prevent, nor to end that they may stop."""
+    """The verdict without faults that unit flags may prevent, and without ends that they may stop."""
     operations = list(reached(*entries.values()))
     flagged = [op for op in operations if isinstance(op, PTOOperation) and unit_flag(op) is not None]
     if not flagged:

@@ -75,8 +75,8 @@ def is_token(id_: Id) -> bool:
 
 
 def unfollowed(parsed: ParsedModule, nodes: Iterable[Node]) -> Iterator[tuple[Operation, str, str | None]]:
-    """For each value that is an id and cannot be followed: where it is used first, what is said of it, and what to
-    write instead."""
+    """For each value that is an id and cannot be followed: the first use, the message, and the text to write
+    instead."""
     users: dict[SSAValue | None, list[Operation]] = {}
     for node in nodes:
         users.setdefault(_value(node.op), []).append(node.op)

@@ -356,7 +356,7 @@ def _same(values: Values, op: PTOOperation) -> facts.Known | None:
 
 
 def _unsigned(values: Values, op: PTOOperation) -> facts.Known | None:
-    """A value that is not negative stays what it is, and one that is not made any wider."""
+    """A value that is not negative, or not widened, stays as it is."""
     given = op.operands[0]
     is_wide = element_name(given.type) in ("i64", "index")
     return _same(values, op) if is_wide or integers.natural(values.number(given)) else None

@@ -9,8 +9,8 @@ distance of its conflicts asks for. That is enough, because knowledge only grows
     a loop or a branch between the two:   it may run not at all
     entries of different iterations:      the least distance at which they meet decides
 
-What meets out of order is handed to `missing`, which adds a pair or a barrier and says what is known thereby; a walk
-that nothing had to be added to is the proof that nothing is missing.
+Entries out of order go to `missing`, which adds a pair or a barrier and gives the new knowledge; a walk that nothing
+had to be added to is the proof that nothing is missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The names that Python code looks up, and a key that two pieces of code share only where they are the same lines."""
+"""The names that Python code looks up, and a key that only equal lines of code share."""
 
 from __future__ import annotations
 

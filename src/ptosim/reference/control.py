@@ -59,7 +59,7 @@ def _if(t: Translator, op: Operation) -> None:
 
 
 def _arm(t: Translator, op: If, region: Region, is_true: bool) -> None:
-    """A branch, on which is known what has answered so that it is taken."""
+    """A branch, with the answers that have chosen it."""
     answered = t.answers.in_branch(op, is_true) if t.tainted else ()
     _heed(t, answered, for_good=False)
     t.region(region, lambda: t.assign(op.results, _ends(region.block)))

@@ -105,8 +105,8 @@ def mem_bar(core: Core, site: Site, order: str | None) -> None:
 
 
 def _signal(form: Form | None = None) -> Bind:
-    """The pipe that an instruction names, and the form of its semaphore, which the mode says where it has one. Where
-    the scalar unit waits, the whole core does."""
+    """The pipe that an instruction names, and the form of its semaphore by its mode. Where the scalar unit waits, the
+    whole core does."""
 
     def facts(static: Static) -> dict[str, Any]:
         pipe = _pipe(static.words.get("pipe"))

@@ -1,4 +1,4 @@
-"""The sums of a run: for each key what was put there less what was taken, and what an edit would make of it.
+"""The sums of a run: for each key the sets less the waits, and the same after an edit.
 
 An instruction that goes into a block is executed as often as the block; a computed id takes the values that another
 instruction with the same id took there. What cannot be foretold is None. This only says which edits are worth a trial:

@@ -91,8 +91,8 @@ def _keys(op: Operation, words: WrittenSync, sign: int) -> Iterator[_Flag]:
 
 
 def _primed_signals(balance: Balance, blamed: Collection[Operation]) -> Iterator[Proposal]:
-    """Each signal that is waited for, with all that belongs to it: a vector core has two names on the cube core. First
-    those that say that a place is free, which a pipe waits for that hands data out."""
+    """Each signal that is waited for, with all that belongs to it: a vector core has two names on the cube core.
+    Signals that free a slot come first."""
     signals = [op for op in blamed if op in balance.written and balance.written[op].name in SIGNAL_WAITS]
     for wait in sorted(signals, key=lambda op: _OUTWARD.get(balance.written[op].pipes[0], len(_OUTWARD))):
         loops = {op: outermost_loop(op) for op in _group(balance, wait)}

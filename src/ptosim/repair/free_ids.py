@@ -1,6 +1,6 @@
 """Ids of flags and buffers that a kernel does not use, for edits.
 
-A flag whose id is computed uses every id that the computation may give, which is all of them unless it is known.
+A flag with a computed id uses every id that the computation may give; all of them if it is unknown.
 """
 
 from __future__ import annotations

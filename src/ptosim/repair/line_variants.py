@@ -54,8 +54,8 @@ class Variants:
                     yield Proposal((edit,))
 
     def computed(self) -> Iterator[Proposal]:
-        """Lines whose keys are off, with an id that is computed near them: one that takes just the values that are
-        missing, or one that nothing uses."""
+        """Lines whose keys are off, with an id that is computed near them: one with just the missing values, or an
+        unused one."""
         fitting: list[Proposal] = []
         unused: list[Proposal] = []
         for op, own in self.balance.written.items():
@@ -118,9 +118,9 @@ class Variants:
         return self._ranked(map(self._deleted, self.balance.written), rank)
 
     def moves(self, concerned: Collection[Operation]) -> Iterator[Proposal]:
-        """Lines moved past their neighbours, where either takes part in what was found, or where sums become zero; the
-        sums of a program that stopped leave out later operations, such as a set right behind its wait.
-        Signals may take part from afar, since they order all that another core does."""
+        """Lines moved past their neighbours, if either takes part in a finding, or sums become zero; the sums of a
+        program that stopped leave out later operations, such as a set right behind its wait. Signals may take part from
+        afar, since they order all that another core does."""
         near: list[Proposal] = []
         far: list[Proposal] = []
         for op, own in self.balance.written.items():

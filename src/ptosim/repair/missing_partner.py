@@ -34,7 +34,7 @@ class Halves:
         self.imbalances = observation.imbalances
 
     def proposals(self, held: Iterable[tuple[Operation, Pipe]]) -> Iterator[Proposal]:
-        """Single instructions; `held`: what runs too early on which pipe, where a wait may be missing."""
+        """Single instructions; `held`: an entry that runs too early, its pipe, and the place of a missing wait."""
         yield from map(Proposal, dict.fromkeys(self._edits(tuple(held))))
 
     def _edits(self, held: tuple[tuple[Operation, Pipe], ...]) -> Iterator[tuple[Edit, ...]]:

@@ -38,7 +38,7 @@ class SignalHalves:
         self.imbalances = [each for each in observation.imbalances if each.key.mechanism == "semaphore"]
 
     def proposals(self, held: Held) -> Iterator[Proposal]:
-        """Single instructions; `held`: what runs too early on which pipe, where a wait may be missing."""
+        """Single instructions; `held`: an entry that runs too early, its pipe, and the place of a missing wait."""
         turns = zip_longest(*(self._edits(each, held) for each in self.imbalances))
         edits = dict.fromkeys(edit for turn in turns for edit in turn if edit is not None)
         yield from (Proposal((edit,)) for edit in edits)

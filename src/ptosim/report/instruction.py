@@ -132,7 +132,7 @@ def pages() -> list[Page]:
 
 
 def page(name: str) -> Page:
-    """The page of an instruction; a name that is none is an error that says which are near."""
+    """The page of an instruction; an unknown name is an error with the nearest names."""
     known = {operation.name: operation for operation in (*operations(), *structural_operations())}
     found = known.get(name) or known.get(f"pto.{name}")
     if found is None:

@@ -156,7 +156,7 @@ class RepeatedRun(DoubtObserver):
         return image
 
     def confirmed(self, known: Findings) -> Iterator[Conflict]:
-        """The conflicts that count, but those that are known and those that another one stands for."""
+        """The conflicts that count, without known ones and those covered by another."""
         for conflict in self.findings.found.values():
             if not isinstance(conflict, Conflict) or self.planted.is_spoken_for(conflict, self.findings):
                 continue

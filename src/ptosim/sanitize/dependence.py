@@ -1,8 +1,8 @@
 """Dependences between the instructions of a vector scope through registers, and through bytes with a fence between.
 
-A store whose value, mask, address or execution depends on what a load returned cannot overtake that load. Decided on
-the def-use graph as written, loop-carried values, branches and calls included; pairs of a store and a later load of the
-same bytes with a fence between them are edges too, and are added as a run meets them.
+A store whose value, mask, address or execution depends on a load cannot overtake it. Decided on the def-use graph as
+written, loop-carried values, branches and calls included; pairs of a store and a later load of the same bytes with a
+fence between them are edges too, and are added as a run meets them.
 """
 
 from __future__ import annotations

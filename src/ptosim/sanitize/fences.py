@@ -1,6 +1,6 @@
-"""Chains of fences and atomics: what a workitem has done before a fence is ordered before what another does after it
-has met, by atomics on one address, an update that came behind the fence. A barrier carries what one workitem of a
-launch knows to all of them, so that chains lead from core to core as well."""
+"""Chains of fences and atomics: accesses of a workitem before its fence precede those of another that has met, by
+atomics on one address, an update behind the fence. A barrier carries what one workitem of a launch knows to all of
+them, so that chains lead from core to core as well."""
 
 from __future__ import annotations
 

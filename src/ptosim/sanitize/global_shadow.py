@@ -39,7 +39,7 @@ def compatible(kind: str, other: str) -> bool:
 
 
 LOOK = {READ, NOTICE}
-"""A scalar unit that looks at a word sees it before or after a notice, which matters where it uses the value."""
+"""A scalar unit sees a word before or after a notice, which matters if it uses the value."""
 
 ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
 """Atomic updates that do not race with each other, but whose result depends on their order."""

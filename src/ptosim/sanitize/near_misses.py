@@ -66,7 +66,7 @@ class NearMisses:
                 yield f"the wait in line {self._shown(flag)} holds {destination}, the access is on {second.pipe}"
 
     def _set_elsewhere(self, finding: Diagnostic) -> Iterator[str]:
-        """Sets that nothing waits for, and that differ from what is waited for by their id or their direction."""
+        """Sets without a wait that differ from a wait by their id or direction."""
         key = self.waiting.get(finding.location)
         if key is None:
             return

@@ -77,8 +77,8 @@ class Notices:
         del earlier[:-KEPT]
 
     def _unfenced(self, entry: Entry) -> None:
-        """Stores that have ended before the notice, of which nothing says that they have arrived. A word of another
-        rank does not cover private memory; a word of the own rank is judged at the end of the run."""
+        """Stores that have ended before the notice, but may not have arrived. A word of another rank does not cover
+        private memory; a word of the own rank is judged at the end of the run."""
         is_own = self._rank_of(entry) == entry.core.rank
         for pipe in (Pipe.MTE3, Pipe.FIX, Pipe.S):
             for in_window in (True, False) if is_own else (True,):

@@ -1,4 +1,4 @@
-"""The kernel in its text: what a run cannot tell is which operation stands where, and where an edit would go."""
+"""The kernel in its text: a run cannot tell the places of operations and of edits."""
 
 from __future__ import annotations
 

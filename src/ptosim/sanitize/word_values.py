@@ -1,5 +1,5 @@
-"""Values of words in GM under other schedules: a wait that another schedule would never leave, and answers and numbers
-of looks that another one would change where the kernel goes by them.
+"""Values of words in GM under other schedules: a wait without end in another schedule, and answers or counts of looks
+that differ there and decide something.
 
 It is judged at the end, when all writes of a word are known. Of a wait, all count that do not come after it: should the
 word be otherwise once they have been made, the wait stands for ever where it comes too late. A test might have been

@@ -1,4 +1,4 @@
-"""Conflicts in words: what is wrong, where both sides are, which edge is missing."""
+"""Conflicts in words: the fault, both places, the missing edge."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Bools = NDArray[np.bool_]
 
 _COMMUTING = ({"add", "sub"},)
 _LOOKS = ("add", "sub", "or", "xor")
-"""Atomic updates that leave what is there, where what they are given is 0."""
+"""Atomic updates that change nothing if their operand is 0."""
 _VERBS = {"read": ("reads", "read"), "write": ("writes", "written")}
 
 
@@ -123,8 +123,8 @@ class WorkitemRaces:
         return all(site in self._launched for site in sites)
 
     def is_chained(self, entry: Entry, first: tuple[int, Site], addresses: Ints) -> bool:
-        """Whether what the instruction that has come last does at these addresses is ordered, by chains of fences and
-        atomics, behind what another of another core did there."""
+        """Whether chains of fences and atomics order the last instruction, at these addresses, behind another one of
+        another core."""
         epoch = self._epochs.get(entry.core.index)
         if epoch is None or not epoch.accesses or first not in self._kept:
             return False
@@ -381,7 +381,7 @@ def _meeting(
 
 
 def _grave(kind: str, other: str, first: TouchedCells, second: TouchedCells) -> Bools:
-    """The bytes, of those that both touch, where two workitems may meet that nothing excuses."""
+    """The bytes touched by both at which two workitems meet without an excuse."""
     heads, rest = (np.unique(each.cells, return_index=True)[1] for each in (first, second))
 
     def spans(one: Ints, two: Ints) -> Bools:

@@ -1,7 +1,7 @@
 """Tiles and views while they are lowered: plain data about values that exist, no operation of its own.
 
-A tile is an address and a valid region beside what its type says; a view is a pointer with sizes and strides. Sizes
-that are known are integers, so that what follows from them is known as well.
+A tile is an address and a valid region beside what its type says; a view is a pointer with sizes and strides. Known
+sizes are integers, so that sizes computed from them are known too.
 """
 
 from __future__ import annotations

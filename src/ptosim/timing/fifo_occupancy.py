@@ -1,7 +1,7 @@
 """Occupancy of FIFOs between cores: slots that are filled and not yet given back, from the signals of a recording.
 
-A signal between cores that was made for another operation of the text is one of a FIFO: that of a push says that a slot
-is full, and the next semaphore, the other way, that slots are free.
+A signal between cores that was made for another operation of the text is one of a FIFO: a push signals a full slot; the
+next semaphore signals free ones, the other way.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 alone.
 
 Between two ranks, and out of a rank and into it, so many bytes pass in a cycle, one way. A copy alone has the rate of
-its core. This says how long copies take that begin at given times; that a copy which takes longer lets others begin
-later is for the caller, who asks again.
+its core. This says how long copies take that begin at given times; a copy that takes longer delays others, so the
+caller asks again.
 """
 
 from __future__ import annotations

@@ -263,7 +263,7 @@ class PipeTimer(Observer):
     # --- between ranks ------------------------------------------------------------------------------------------------
 
     def _way(self, entry: Entry) -> tuple[int, int] | None:
-        """The rank that a copy takes its bytes from, and that which it gives them to, where they are two."""
+        """Source and destination rank of a copy, if they differ."""
         mine = entry.core.rank
         if mine is None or entry.facts is None:
             return None

@@ -121,7 +121,7 @@ class Watches(ColumnTable):
     over: array[int] = field(default_factory=lambda: array("q"))
     """and when it went on."""
     by: array[int] = field(default_factory=lambda: array("i"))
-    """The core whose notice came last of those that it stood for; NOTHING where it did not stand."""
+    """The core whose signal ended the wait; NOTHING if it did not block."""
 
 
 @dataclass(slots=True)

@@ -1,1 +1,1 @@
-"""The floor of logical vectors: which register holds which lane, and the micro-instructions that compute with them."""
+"""The floor of logical vectors: the register of each lane, and the micro-instructions on these registers."""

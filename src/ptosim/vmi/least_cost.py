@@ -52,7 +52,7 @@ def least_choices(tables: Sequence[CostTable], sizes: Mapping[int, int]) -> dict
 
 
 class _Elimination:
-    """The choices that are left, with the tables that look at each and all choices that these look at."""
+    """The choices left, each with the tables over it and the other choices of these tables."""
 
     def __init__(self, tables: Sequence[CostTable], sizes: Mapping[int, int]) -> None:
         self.sizes = sizes

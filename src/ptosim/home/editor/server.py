@@ -43,7 +43,7 @@ PROGRAM_SUFFIXES = (".py", ".cpp", ".cc", ".cxx", ".hpp", ".h")
 
 @dataclass
 class OpenFile:
-    """One version of a file that is open, what was found in it, and what is still being found out."""
+    """One version of an open file, with findings and pending work."""
 
     document: Document
     language: str

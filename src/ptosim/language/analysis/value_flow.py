@@ -1,4 +1,4 @@
-"""Values through control flow: the one place that knows which value of a loop, branch or call becomes which."""
+"""Values through control flow: in and out of loops, branches and calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ptosim.language.structure.execute_region import ExecuteRegion
 from ptosim.language.structure.function import Call
 
 Edge = tuple[SSAValue, SSAValue]
-"""A value that is handed over, and what it is called where it arrives."""
+"""A value that is handed over, and its name at the destination."""
 
 
 def edges(op: Operation) -> Iterator[Edge]:

@@ -26,7 +26,7 @@ from ptosim.language.structure.function import Call, Return
 from ptosim.language.structure.scalar_cast import CmpI
 
 Answered = frozenset[Operation]
-"""Tests that have answered yes, and loads of loops that have found what these look for."""
+"""Tests answered with yes, and loads of loops that have found their value."""
 _NONE: Answered = frozenset()
 _CASTS = ("arith.extui", "arith.extsi", "arith.index_cast", "arith.index_castui", "arith.trunci")
 _HANDS_ON = (Yield, Return, If, For, While, Call)

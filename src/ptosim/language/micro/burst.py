@@ -46,7 +46,7 @@ class GroupedCopy(PTOOperation):
     len_burst = Operand("i64")
     n_burst = Operand("i64")
     older = OptionalProperty()
-    """There where a pass has respelled an older copy, whose limits remain, and who relies on registers."""
+    """Present if a pass has respelled an older copy: its limits remain, and it relies on registers."""
 
     @classmethod
     def read(cls, parser: LocatedParser) -> Self:

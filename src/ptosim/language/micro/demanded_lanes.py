@@ -1,7 +1,7 @@
 """Loads that say which of their lanes count: `pto.vlds %ub[%offset] for %mask`.
 
-A load has no mask on hardware: the tail of a row brings whatever lies behind it along. Lowerings that know which lanes
-are meant write it down, so that the others need not be defined, in order or inside of UB.
+A load has no mask on hardware: the tail of a row brings whatever lies behind it along. A lowering names the lanes that
+it means, so that the others need not be defined, in order or inside of UB.
 """
 
 from __future__ import annotations

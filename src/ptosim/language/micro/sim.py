@@ -77,8 +77,8 @@ def _places(text: str) -> int | None:
 class SimLookup(operation.PTOOperation, name="pto.sim.lookup"):
     """Look up a number in a table.
 
-    The value at an index; an index beyond the table takes the last value. Numbers that change from turn to turn in a
-    way that no sum says, such as addresses of buffers that take turns, are written so. It takes no time.
+    The value at an index; an index beyond the table takes the last value. Numbers that follow no sum from turn to turn,
+    such as addresses of buffers in turn, are written so. It takes no time.
 
         %address = pto.sim.lookup %rows {values = dense<[0, 32768, 0]> : tensor<3xi64>} : index -> index
     """

@@ -372,7 +372,7 @@ def _known(op: operation.PTOOperation, role: str) -> list[int]:
 
 
 class GetBuf(BufferOperation, name="pto.get_buf"):
-    """Acquire a buffer id for a pipe, which waits for the releases of that id that are earlier in the program.
+    """Acquire a buffer id for a pipe, which waits for earlier releases of that id.
 
     Only releases on other pipes are waited for. 32 ids (0 to 31) are shared by all pipes of a core and start free, so
     that a loop needs neither priming nor draining. Mode 0, the default, blocks; mode 1 never does. Each get needs its

@@ -155,7 +155,7 @@ def called(kind: type[PTOOperation], word: str) -> list[str]:
 
 
 def gives(op: VectorOperation, expected: Callable[[VregType], VregType]) -> Iterator[Problem]:
-    """The result has a type that follows from that of the input, where that is accepted."""
+    """The type of the result follows from that of an accepted input."""
     source, result = type_of(op, "input"), type_of(op, "result")
     if not isinstance(source, VregType) or element_of(source).name not in op.accepted:
         return

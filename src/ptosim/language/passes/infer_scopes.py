@@ -60,7 +60,7 @@ def _scoped(parsed: ParsedModule, function: Function) -> Iterator[tuple[Operatio
 
 
 def _bring(parsed: ParsedModule, runs: Runs, run: ScopeRun) -> None:
-    """Make again in a run what it uses of others, where that is possible."""
+    """Make again, inside a run, the values of others that it uses, if possible."""
     start = run.ops[0]
     for user in [inner for op in run.ops for inner in op.walk()]:
         for index, value in enumerate(user.operands):

@@ -298,7 +298,7 @@ def _imports(function: Function, peer: Function) -> bool:
 
 
 def _same_settings(vector: EndOfFifo, cube: EndOfFifo) -> Found:
-    """Each end counts by itself, so that they must agree on what they count, and on what becomes of it."""
+    """Each end counts by itself, so both must agree on the entries and their use."""
     for number, pipe in vector.initialised.items():
         if (other := cube.initialised.get(number)) is None:
             continue

@@ -80,7 +80,7 @@ def element_word(tile: TileBuf) -> str:
 
 
 def signed_word(type_: Attribute) -> str:
-    """The name of an element type, where integers that say that they have a sign are as those that say nothing."""
+    """The name of an element type; signed and signless integers share one."""
     return name_of(type_).removeprefix("s")
 
 

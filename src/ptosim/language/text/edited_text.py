@@ -60,7 +60,7 @@ def edited(text: str, edits: Iterable[Edit]) -> EditedText:
 
 
 def _chunks(text: str, splices: list[_Splice]) -> Iterator[tuple[str, int, int]]:
-    """The text in pieces: each with where it began, -1 for what is new, and the line that this was moved from."""
+    """The text in pieces: each with its old offset, -1 for new text, and the line that it was moved from."""
     removed = {(each.start, each.end): each for each in splices if each.end > each.start}  # the last one counts
     added = [each for each in splices if each.end == each.start]
     at = 0

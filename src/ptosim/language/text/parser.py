@@ -341,7 +341,7 @@ def _located(parser: LocatedParser, source: Source) -> dict[SSAValue, str]:
 
 
 def _errors(source: Source, first: ParseError) -> list[Diagnostic]:
-    """The error that ended a reading, and those that one finds which goes on."""
+    """The error that ended a reading, and further ones behind it."""
     with deep_recursion():
         try:
             later = RecoveringParser(context(), source).read_on()

@@ -1,8 +1,8 @@
 """The attributes of the tile language that are words, each kind with its values and the spelling that is printed.
 
 Every kind is read as `#pto.kind<value>`, as `#pto<kind value>`, as a string and bare where the text has a place for it.
-Which operation takes which, under which name and with which default, is said by its class. Pipes and event ids are in
-sync.py, memory spaces in types.py.
+The class of an operation says its attributes, their names and defaults. Pipes and event ids are in sync.py, memory
+spaces in types.py.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ptosim.language.vmi.vmi_reduction import VmiReduction
 
 
 def inactive_lanes_used(op: VmiOperation) -> Iterator[Problem]:
-    """A warning where it is known that lanes are used which the mask of an operation leaves out."""
+    """A warning on the use of lanes that the mask of an operation is known to leave out."""
     masks = op.segment("mask")
     if not masks or not op.results or not _leaves_out(masks[0]):
         return

@@ -1,4 +1,4 @@
-"""From a GM pointer to host memory: which buffer it names, whether the bytes behind it lie in that buffer, and where.
+"""From a GM pointer to host memory: its buffer, its place there, and whether the bytes behind it lie inside.
 
 A GM pointer is an integer, the buffer's number in its upper 16 bits and a signed offset below (machine/memory.py). Any
 integer may come along as one; those that name no buffer meet an empty one.

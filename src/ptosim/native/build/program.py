@@ -68,7 +68,7 @@ class ObjectBuilder:
         self.helpers: dict[Any, FunctionBuilder] = {}
         """Functions that the kernel calls, compiled for one kind of caller each."""
         self.shapes: dict[Operation, list[CrossingShape]] = {}
-        """In which shape loops carry values, where that had to be found out."""
+        """The shape of values that loops carry, if that had to be found out."""
         self.entries = Entries(unit)
 
     def program(self, entry: PTOFunction, kind: CoreKind) -> str:

@@ -1,4 +1,4 @@
-"""The functions of queue entries. Those that lowering made share one where they are equal but for what they capture.
+"""The functions of queue entries. Lowered entries share one if they differ in captured values only.
 
 A kernel of hundreds of tile operations has a few dozen different ones, and compiling is most of the time before its
 first run. An entry that is alone says its constants again, so that they fold. Entries that share a function take the
@@ -38,7 +38,7 @@ Fill = Callable[[FunctionBuilder, Sequence[Value], Sequence[Value]], None]
 
 @dataclass(frozen=True, eq=False)
 class SharedEntry:
-    """Something that a pipe executes, and what it finds where it is issued."""
+    """A queue entry, and the values that it captures."""
 
     number: int
     """The number of its operation."""

@@ -87,7 +87,7 @@ class Sifted:
         return found
 
     def meeting(self, judged: Collection[int], meets: Meets) -> set[int]:
-        """The blocks that have not been judged and whose accesses meet those of blocks that have."""
+        """The blocks not judged yet whose accesses meet those of judged ones."""
         others = self._records[~np.isin(self._records[:, BLOCK], list(judged))]
         found: set[int] = set()
         buffers = others[:, START] >> OFFSET_BITS

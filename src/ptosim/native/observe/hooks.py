@@ -51,8 +51,8 @@ class OnChipAccess:
 
 @dataclass(frozen=True, eq=False)
 class CopyRows:
-    """One side of a copy: so many bytes at every combination of steps, the innermost first; `at` names the core whose
-    UB it is, where that is another one."""
+    """One side of a copy: so many bytes at every combination of steps, the innermost first; `at` names the owner of the
+    UB, if that is another core."""
 
     space: Space
     base: Value
@@ -246,7 +246,7 @@ class CodeObserver:
         self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None = None
     ) -> None:
         """The bytes from the first to the last of an instruction that is no access of a register, before it begins, in
-        GM as well; `at` names the core whose UB it is, where that is another one."""
+        GM as well; `at` names the owner of the UB, if that is another core."""
 
     def copied(self, core: Core, verb: str, rows: CopyRows, ctrl: Value | None = None) -> None:
         """Rows of a copy, before they are read or written; `ctrl` says whether and how they are combined with what is

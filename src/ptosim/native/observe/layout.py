@@ -21,7 +21,7 @@ LOCAL_STORES = {CoreKind.AIC: SLOT[Pipe.V], CoreKind.AIV: SLOT[Pipe.FIX]}
 """The slots of the scalar unit."""
 
 WORD = 4
-"""Bytes of memory that share a bit, of those that say what is defined and what a scope has stored."""
+"""Bytes of memory that share a bit of "defined" and a bit of "stored by this scope"."""
 SLACK = 80
 """Granules behind the last one, which an access that is out of bounds may touch before the run ends."""
 
@@ -101,7 +101,7 @@ cluster the cube core has it, and vector cores have 1 and 2. In the UB of either
 
 @dataclass(frozen=True)
 class Area:
-    """An on-chip memory; `at` names the vector core whose UB it is, where that is another one."""
+    """An on-chip memory; `at` names the owner of the UB, if that is another core."""
 
     space: Space
     at: str | None = None

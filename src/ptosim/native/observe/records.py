@@ -55,7 +55,7 @@ class Records:
 def build_record(module: ObjectModule, name: str, is_mixed: bool) -> None:
     """The function that notes rows in GM, under this name: pointer, bytes of a row, rows, distance, kind, copy.
 
-    It fails where code may not access that buffer, and where there is no room left.
+    It fails if code may not access that buffer, or no room is left.
     """
     f = module.function(name, [I64] * 6)
     _, length, count, *_ = f.parameters

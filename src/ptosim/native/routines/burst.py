@@ -37,7 +37,7 @@ class BurstLoop:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One end of a copy; `at` is the core whose memory it is, where that is another one."""
+    """One end of a copy; `at` is the owner of the memory, if that is another core."""
 
     space: Space
     base: Value

@@ -134,7 +134,7 @@ class LinkedKernel:
 
 
 def _invocation(run: Run, given: Sequence[Any], readable: int = -1, writable: int = -1) -> Invocation:
-    """A run on these buffers, of which some bits, by their numbers, say what code that is checked may do."""
+    """A run on these buffers; bits by their numbers say the accesses allowed to checked code."""
     buffers = [(buffer.__array_interface__["data"][0], len(buffer)) for buffer in given]
     return Invocation(
         run.grid, run.values, buffers, run.max_steps, run.regions, None, readable, writable, given, run.attach, run.say

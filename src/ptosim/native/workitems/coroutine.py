@@ -39,7 +39,7 @@ class WarpCoroutine(FunctionBuilder):
         module.functions.append(self)
 
     def wait(self, site: int, lanes: tuple[Value, Value] | None) -> None:
-        """At a barrier: with the lanes that have come, and those that exist, where these may be more."""
+        """At a barrier: with the lanes that have come, and those that exist."""
         self.record.at(SITE).store(self.constant(I64, site), 8)
         if lanes is None:
             self.suspend(self.constant(I64, WAITS))

@@ -72,7 +72,7 @@ def _gravities(replayer: Replayer, chosen: Iterable[ReplayLaunch]) -> dict[Repla
 
 
 def _gravity(shown: Shown) -> int:
-    """0 for nothing, then what leaves a flag, what may give other bytes, what never ends."""
+    """0 for nothing, then a flag left over, other bytes, no end."""
     if not shown.certain:
         return 0
     if shown.kind in _STUCK:

@@ -84,8 +84,8 @@ def _values(arguments: Iterable[SSAValue], trips: int) -> list[int | None]:
 
 
 def _learn(argument: SSAValue, units: set[int], limits: set[int], rows: set[int]) -> None:
-    """In what units an argument is counted, what it is compared with, and how often a loop has to run to come to where
-    the next iteration of a loop around it begins."""
+    """The unit of an argument, the numbers compared with it, and the iterations of a loop that make the next one of a
+    loop around it."""
     pending, seen = [argument], set[SSAValue]()
     while pending:
         value = pending.pop()

@@ -34,7 +34,7 @@ class Touched:
     atomic: str = ""
     """The kind of an atomic update; two of one kind need no order."""
     core: str = ""
-    """The core whose memory it is, where that is another one than its own."""
+    """The owner of the memory, if that is another core."""
     by_use: bool = False
     """Whether it counts only where what was loaded is used in the end."""
     into: Pieces = ()

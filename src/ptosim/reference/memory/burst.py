@@ -1,4 +1,4 @@
-"""Copies of rows: which sizes they may have, where the rows lie, what is worth a warning.
+"""Copies of rows: their sizes, the places of rows, the warnings.
 
 The copies themselves are in the rooms, dma and dma_granules.
 """
@@ -31,7 +31,7 @@ Step = tuple[int, int]
 
 
 class Side(NamedTuple):
-    """One end of a copy; `at` is the core whose memory it is, where that is another one."""
+    """One end of a copy; `at` is the owner of the memory, if that is another core."""
 
     space: Space
     base: int

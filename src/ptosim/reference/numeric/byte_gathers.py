@@ -1,4 +1,4 @@
-"""Byte tables of the effects floor as NumPy gathers: which byte goes where, in the largest units that still say it."""
+"""Byte tables of the effects floor as NumPy gathers: permutations of bytes, in the largest units possible."""
 
 from __future__ import annotations
 

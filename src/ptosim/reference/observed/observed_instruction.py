@@ -52,7 +52,7 @@ class Act:
     _met: frozenset[int] = frozenset()
     """The numbers that occur in it."""
     numbers: Sequence[NDArray[np.uint8]] = ()
-    """Numbers that it has read and that say where the rest lies."""
+    """Numbers that it has read as places of the rest."""
     writes = 0
     _replayed = -1
     """The number of reads that the last replay knew."""

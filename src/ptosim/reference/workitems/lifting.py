@@ -46,7 +46,7 @@ def enter(name: str, function: Callable[..., Any], parameters: tuple[str, ...], 
 
 
 def on_warps(*operations: Any, bind: Bind | None = None) -> Callable[[Function], Function]:
-    """Say that a function is what a warp does at these operations, which the scalar unit has as well."""
+    """Enter a function as a warp's meaning of these operations, which the scalar unit has too."""
 
     def entered(function: Function) -> Function:
         for operation in operations:

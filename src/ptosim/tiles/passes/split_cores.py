@@ -155,7 +155,7 @@ class _Function:
             yield part
 
     def _kind(self, statement: Operation) -> CoreKind | None:
-        """The kind that a statement asks for, or that the values have which it uses."""
+        """The kind of core that a statement asks for, or that its values have."""
         asked: dict[CoreKind, Operation] = {}
         if isinstance(statement, Section):
             return None
