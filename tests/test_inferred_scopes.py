@@ -148,3 +148,48 @@ def test_neighbouring_loops_share_a_scope_and_its_hazards(between: str, kinds: l
     for engine in ("reference", "native"):
         kernel(x, engine=engine)
         assert x.tolist() == [2 * number for number in range(128)]
+
+
+HELPER = """
+module attributes {pto.target_arch = "a5"} {
+func.func @k(%gm: !pto.ptr<f32, gm>) attributes {pto.entry} {
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c2 = arith.constant 2 : index
+%c64 = arith.constant 64 : index
+%two = arith.constant 2.0 : f32
+%view = pto.make_tensor_view %gm, shape = [%c1, %c64], strides = [%c64, %c1] : !pto.tensor_view<1x64xf32>
+%part = pto.partition_view %view, offsets = [%c0, %c0], sizes = [%c1, %c64]
+  : !pto.tensor_view<1x64xf32> -> !pto.partition_tensor_view<1x64xf32>
+%a = pto.alloc_tile : !pto.tile_buf<vec, 1x64xf32>
+pto.tload ins(%part : !pto.partition_tensor_view<1x64xf32>) outs(%a : !pto.tile_buf<vec, 1x64xf32>)
+CALLS
+pto.tstore ins(%a : !pto.tile_buf<vec, 1x64xf32>) outs(%part : !pto.partition_tensor_view<1x64xf32>)
+return
+}
+func.func private @twice(%a: !pto.tile_buf<vec, 1x64xf32>) {
+%c0 = arith.constant 0 : index
+%two = arith.constant 2.0 : f32
+%all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+%p = pto.tile_buf_addr %a : !pto.tile_buf<vec, 1x64xf32> -> !pto.ptr<f32, ub>
+%v = pto.vlds %p[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+%w = pto.vmuls %v, %two, %all : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
+pto.vsts %w, %p[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+return
+}
+}
+"""
+CALL = "func.call @twice(%a) : (!pto.tile_buf<vec, 1x64xf32>) -> ()"
+
+
+@pytest.mark.parametrize(
+    "calls", [f"{CALL}\n{CALL}", f"scf.for %i = %c0 to %c2 step %c1 {{\n{CALL}\n}}"], ids=["in a row", "in a loop"]
+)
+def test_each_call_of_a_helper_on_tiles_has_a_scope_of_its_own(calls: str) -> None:
+    kernel = ptosim.load(HELPER.replace("CALLS", calls)).kernel()
+    x = np.ones(64, "f4")
+    assert ptosim.check(kernel, x).findings == ()
+    for engine in ("reference", "native"):
+        x[:] = 1
+        kernel(x, engine=engine)
+        assert x.tolist() == [4] * 64

@@ -54,10 +54,10 @@ def preparing() -> Sequence[Pass]:
         _rewriting(add_idle_vector_cores),  # what a cube core writes to lies in a core of the kernel
         _rewriting(section_calls),  # a core reaches only functions for its kind
         _rewriting(launch_sections),  # workitems run functions
-        _rewriting(inline_tiles),  # no tile or view is passed to a function
-        split_parts,  # what is for one kind of core stands in its code
         _rewriting(lower_logical_vectors),  # no logical vector is left
         _scopes,  # every vector operation stands in a scope
+        _rewriting(inline_tiles),  # no tile or view is passed to a function
+        split_parts,  # what is for one kind of core stands in its code
         plan_memory,  # every tile has an address
     )
 
