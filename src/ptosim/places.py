@@ -7,7 +7,7 @@ author's place (`Location.shown`), from which `Location.in_text` leads back.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,9 @@ class Source:
 
     is_recorded: bool = field(default=False, compare=False, repr=False)
     """Whether it is a recording of a program in another language: no file holds it."""
+
+    operations: "Callable[[Source], Any] | None" = field(default=None, compare=False, repr=False)
+    """Gives the operations as reading the text would, where they were built before the text was written."""
 
     @property
     def is_cpp(self) -> bool:

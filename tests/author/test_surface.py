@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ptosim
 from ptosim import pto, scalar
 from ptosim.author.surface import HERE, REMOVED, TILE_NAMES, tile_names
 from ptosim.language.catalogue import operation, operations
+from ptosim.language.text.parser import parse
 from ptosim.language.tile.tile_operation import TileOperation
 
 F = pto.f32
@@ -539,3 +542,22 @@ def test_calls_of_a_family_load_and_read_back_as_they_were_traced(
     made = pto.jit(**options)(function).compile()
     assert made.verify()
     assert ptosim.load(made.text).text() == ptosim.load(made.source).text()
+    traced, read = (parse(each) for each in (made.source, replace(made.source, operations=None)))
+    assert traced.module.is_structurally_equivalent(read.module)
+    pairs = [(op, other) for op, other in zip(traced.module.walk(), read.module.walk(), strict=True)]
+    for op, other in pairs:
+        assert list(map(traced.named, op.results)) == list(map(read.named, other.results))
+        assert traced.location(op) is not None and traced.location(op).shown == read.location(other).shown  # type: ignore[union-attr]
+
+
+def test_the_text_of_a_traced_kernel_is_not_read(monkeypatch: pytest.MonkeyPatch):
+    @pto.jit(mode="explicit", kernel_kind="vector")
+    def counted(x: pto.ptr(pto.i32, "gm"), n: pto.i32):
+        for i in range(n):
+            scalar.store(i, x, i)
+
+    monkeypatch.setattr("ptosim.language.text.parser.LocatedParser", None)
+    x = np.zeros(8, np.int32)
+    counted[1](x, 8)
+    assert x.tolist() == [*range(8)]
+    assert ptosim.check(counted, x, 8).ok and ptosim.profile(counted, x, 8).cycles > 0

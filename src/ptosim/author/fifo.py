@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from xdsl.dialects.builtin import BoolAttr, i32
+from xdsl.dialects.builtin import BoolAttr, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.author.coerce import index, integer_attribute, scalar_value, whole
@@ -78,7 +78,7 @@ class AuthoredFifo:
             name: given for name in ("slot_num", "local_slot_num") if (given := self._options[name]) is not None
         }
         properties: dict[str, Attribute | None] = {
-            name: integer_attribute(number, i32, name) for name, number in numbers.items()
+            name: integer_attribute(number, i64, name) for name, number in numbers.items()
         }
         if (nosplit := self._options["nosplit"]) is not None:
             properties["nosplit"] = BoolAttr.from_bool(bool(nosplit))
@@ -92,7 +92,7 @@ class AuthoredFifo:
         return _ENDS[self._directions]
 
     def _entry(self, split: Any) -> dict[str, Attribute | None]:
-        return {"id": integer_attribute(self._id, i32, "id"), "split": integer_attribute(split, i32, "split")}
+        return {"id": integer_attribute(self._id, i64, "id"), "split": integer_attribute(split, i64, "split")}
 
     def alloc(self, split: Any = 0) -> Any:
         """The next entry in global memory, to be stored to and pushed."""

@@ -16,6 +16,7 @@ from ptosim.author.functions import UNIT, add_function, argument, call, matched,
 from ptosim.author.trace import Trace, TracedFunction, current, traced
 from ptosim.diagnostics import Related
 from ptosim.language.structure.function import Function
+from ptosim.language.text.parser import without_collection
 from ptosim.language.types import element_of, is_scalar
 
 TARGETS = ("a5", "a3", "a2")
@@ -99,6 +100,7 @@ class KernelFunction:
 
     # --- tracing ------------------------------------------------------------------------------------------------------
 
+    @without_collection()
     def trace(self, constants: Mapping[str, Any]) -> TracedModule:
         """The module that these constants make of it."""
         made = Trace(self.options.target, ModuleOp([], {"pto.target_arch": StringAttr(self.options.target)}))

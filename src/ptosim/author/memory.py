@@ -214,7 +214,7 @@ def reserve_buffer(name: str, *, size: int, location: Any, auto: bool = True, ba
     """Storage for the slots of a FIFO, by name."""
     from xdsl.dialects.builtin import BoolAttr, i32
 
-    from ptosim.author.dtypes import TILE_PLACES, attribute_of
+    from ptosim.author.dtypes import TILE_PLACES
     from ptosim.author.words import choice
     from ptosim.language.catalogue import operation
 
@@ -224,7 +224,7 @@ def reserve_buffer(name: str, *, size: int, location: Any, auto: bool = True, ba
     given: dict[str, Any] = {
         "name": StringAttr(name),
         "size": integer_attribute(size, i32, "size"),
-        "location": attribute_of(f"#pto.address_space<{place}>"),
+        "location": StringAttr(place),
         "auto": BoolAttr.from_bool(auto),
         "base": None if base is None else integer_attribute(base, i32, "base"),
     }

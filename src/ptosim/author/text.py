@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
+from operator import itemgetter
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.lexer import Input, Span
 
 from ptosim.author.call_sites import with_call_sites
 from ptosim.author.trace import Trace
 from ptosim.language.micro.sync import Barrier, FlagPair
+from ptosim.language.structure.function import link
+from ptosim.language.text.kept_comments import Stretch
+from ptosim.language.text.location_forms import Position
 from ptosim.language.text.parser import ParsedModule, deep_recursion
 from ptosim.language.text.printing import ModulePrinter
+from ptosim.language.text.python_edits import PythonWriter
 from ptosim.places import AuthoredPlaces, Location, Source
 
 
 class _Written(ModulePrinter):
-    """The printer of modules, with the spellings of the assembler; it notes where each operation begins."""
-
-    def __init__(self, out: StringIO, parsed: ParsedModule) -> None:
-        super().__init__(out, parsed)
-        self._out = out
-        self.starts: list[tuple[int, Operation]] = []
+    """The printer of modules, with the spellings of the assembler; it knows where it printed what."""
 
     def print_op(self, op: Operation) -> None:
-        self.starts.append((self._out.tell(), op))
+        start = self._out.tell()
         match op:
             case FlagPair():
                 source, destination = op.word("source"), op.word("destination")
@@ -41,6 +44,39 @@ class _Written(ModulePrinter):
                 op.print(self)  # type: ignore[attr-defined]
             case _:
                 super().print_op(op)
+        self.printed[op] = start, self._out.tell()
+
+    @property
+    def names(self) -> Mapping[SSAValue, str]:
+        """The names of all values that were printed."""
+        return self._names
+
+
+@dataclass(frozen=True)
+class TracedOperations:
+    """The operations of a traced kernel as reading its text would give them: a copy for each who asks."""
+
+    root: ModuleOp
+    printed: Mapping[Operation, Stretch]
+    names: Mapping[SSAValue, str]
+
+    def __call__(self, source: Source) -> ParsedModule:
+        values: dict[SSAValue, SSAValue] = {}
+        module = self.root.clone(values)
+        link(module)
+        text = Input(source.text, source.name)
+        positions: dict[Operation, Position] = {}
+        for old, new in zip(self.root.walk(), module.walk(), strict=True):
+            if (stretch := self.printed.get(old)) is None:  # the end of a region, which stands where that does
+                parent = new.parent_op()
+                assert parent is not None
+                positions[new] = Position(positions[parent].name)
+            else:
+                start, end = stretch
+                at = max(start, source.text.find(old.name, start, end))
+                positions[new] = Position(Span(at, min(end, at + len(old.name)), text), start=start, end=end)
+        names = {values[old]: Span(0, len(name) + 1, Input(f"%{name}", "")) for old, name in self.names.items()}
+        return ParsedModule(source, module, positions, names, [], writer=PythonWriter())
 
 
 def source_of_trace(trace: Trace, name: str, with_calls: bool = False) -> Source:
@@ -53,15 +89,15 @@ def source_of_trace(trace: Trace, name: str, with_calls: bool = False) -> Source
         printer = _Written(out, parsed)
         printer.print_op(root)
     text = out.getvalue() + "\n"
-    entries: list[tuple[int, Location | None]] = []
-    for start, op in printer.starts:
-        entries.append((start, known.get(op) or trace.definition))
+    starts = sorted(((start, op) for op, (start, _) in printer.printed.items()), key=itemgetter(0))
+    entries = [(start, known.get(op) or trace.definition) for start, op in starts]
     sources = {place.source for _, place in entries if place is not None and place.source is not None}
     calls = {
         call.source for _, place in entries if place is not None for call in place.calls if call.source is not None
     }
     places = AuthoredPlaces(entries, given=tuple(sources | calls))
-    return Source(name, text, places, is_own=True, is_recorded=True)
+    operations = TracedOperations(root, printer.printed, printer.names)
+    return Source(name, text, places, is_own=True, is_recorded=True, operations=operations)
 
 
 def merged_source(sources: Sequence[Source]) -> Source:

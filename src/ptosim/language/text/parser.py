@@ -296,6 +296,8 @@ def context() -> Context:
 
 def parse(source: Source) -> ParsedModule:
     """Parse a file; raises a PTOError with the first errors, each with its place."""
+    if source.operations is not None:
+        return source.operations(source)
     _check_size(source)
     if source.places is None:
         source = replace(source, places=AuthoredPlaces(beside=source.name))
