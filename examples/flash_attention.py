@@ -1,5 +1,7 @@
 """softmax(Q x K^T / 8) x V for one head of 64 columns, in f16."""
 
+from typing import Any
+
 import numpy as np
 from showing import Launch, show
 
@@ -16,7 +18,9 @@ def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> np.n
     return weights @ v / weights.sum(axis=1, keepdims=True)
 
 
-def launch(rows: int = 128, keys: int = 256, causal: bool = False, dtype: type = np.float16, seed: int = 0) -> Launch:
+def launch(
+    rows: int = 128, keys: int = 256, causal: bool = False, dtype: type[np.floating[Any]] = np.float16, seed: int = 0
+) -> Launch:
     random = np.random.default_rng(seed)
     q, k, v = (random.normal(size=(count, WIDTH)).astype(dtype) for count in (rows, keys, keys))
     wanted = attention(q, k, v, causal)

@@ -5,7 +5,7 @@ import numpy as np
 from ptosim import pto, scalar
 from ptosim.testing import check
 
-Matrix = pto.ptr(pto.f32, "gm")
+Matrix = pto.gm_ptr[pto.f32]
 
 
 @pto.jit(target="a5", kernel_kind="vector")

@@ -14,7 +14,7 @@ ROWS, KEYS, WIDTH = 64, 128, 64
 HALF = ROWS // 2
 """The rows of one of two vector cores."""
 
-Half = pto.ptr(pto.f16, "gm")
+Half = pto.gm_ptr[pto.f16]
 LAYOUTS = {"mat": ("ColMajor", "RowMajor"), "left": ("ColMajor", "RowMajor"), "right": ("RowMajor", "ColMajor")}
 
 

@@ -18,9 +18,7 @@ def square(dtype: object, memory: str) -> pto.Tile:
 
 
 @pto.jit(target="a5", kernel_kind="cube")
-def matmul(
-    a: pto.ptr(pto.f16, "gm"), b: pto.ptr(pto.f16, "gm"), c: pto.ptr(pto.f32, "gm"), *, DEPTH: pto.const_expr = 192
-):
+def matmul(a: pto.gm_ptr[pto.f16], b: pto.gm_ptr[pto.f16], c: pto.gm_ptr[pto.f32], *, DEPTH: pto.const_expr = 192):
     left = pto.make_tensor_view(a, shape=[64, DEPTH], strides=[DEPTH, 1])
     right = pto.make_tensor_view(b, shape=[DEPTH, 64], strides=[64, 1])
     result = pto.make_tensor_view(c, shape=[64, 64], strides=[64, 1])

@@ -5,7 +5,7 @@ import numpy as np
 from ptosim import pto
 from ptosim.testing import check
 
-Matrix = pto.ptr(pto.f32, "gm")
+Matrix = pto.gm_ptr[pto.f32]
 
 
 @pto.tileop

@@ -41,5 +41,14 @@ def test_calls_have_types_in_the_stub():
         "def vexp(input: RegisterValue, mask: MaskValue) -> RegisterValue:",
         "    def add(self, src0: Tile, src1: Tile, dst: Tile) -> None:",
         "class i32(_Scalar): ...",
+        "def vcadd(v: RegisterValue, mask: MaskValue) -> RegisterValue:",
+        "def make_mask(element_type: Any, pattern: Any) -> MaskValue:",
+        "@overload\ndef vlds(at: Any, *rest: Any, dist: Any = ..., post_update: _Word, type: Any = ...)"
+        " -> tuple[RegisterValue, PointerValue]:",
     ):
         assert f"\n{line}\n" in stub
+
+
+def test_a_pointer_type_has_a_spelling_that_type_checkers_read():
+    assert pto.gm_ptr[pto.f32] == pto.gm_ptr(pto.f32) == pto.ptr(pto.f32, "gm")
+    assert pto.ptr[pto.f16] == pto.ptr(pto.f16)

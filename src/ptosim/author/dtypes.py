@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from ptosim.author.failures import WrongType, WrongValue, failure
@@ -318,11 +319,27 @@ def type_of(value: Any, what: str = "the type") -> Attribute:
 # --- what the surface offers ------------------------------------------------------------------------------------------
 
 
+class PointerForm:
+    """A call that makes a pointer type. In annotations it may be subscripted as well, which type checkers read."""
+
+    def __init__(self, make: Callable[..., PointerDescription]) -> None:
+        self._make = make
+        self.__name__, self.__doc__, self.__signature__ = make.__name__, make.__doc__, signature(make)
+
+    def __call__(self, *args: Any, **given: Any) -> PointerDescription:
+        return self._make(*args, **given)
+
+    def __getitem__(self, element_type: Any) -> PointerDescription:
+        return self._make(element_type)
+
+
+@PointerForm
 def ptr(element_type: Any, space: Any = "ub") -> PointerDescription:
     """A pointer to elements of a type in a memory: gm, ub (or vec), mat, left, right, acc, bias, scaling."""
     return PointerDescription(dtype(element_type, "the element of a pointer"), choice(space, SPACES, "memory space"))
 
 
+@PointerForm
 def gm_ptr(element_type: Any) -> PointerDescription:
     """A pointer to elements of a type in global memory."""
     return ptr(element_type, "gm")

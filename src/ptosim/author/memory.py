@@ -34,7 +34,7 @@ def castptr(addr: Any, type: Any) -> Any:
     return wrap(current("pto.castptr").make(CastPtr, {"input": source}, [wanted]).results[0])
 
 
-def addptr(pointer: Any, offset: Any) -> Any:
+def addptr(pointer: Any, offset: Any) -> PointerValue:
     """A pointer moved on by so many elements."""
     base = base_pointer(pointer)
     made = current("pto.addptr").make(AddPtr, {"pointer": base, "offset": index(offset, "the offset")}, [base.type])
@@ -46,7 +46,7 @@ def base_pointer(value: Any) -> Any:
     return address(value)
 
 
-def const(value: Any, *, dtype: Any = None) -> Any:
+def const(value: Any, *, dtype: Any = None) -> ScalarValue:
     """A constant; without a type an index."""
     from ptosim.author.dtypes import DTYPES
     from ptosim.author.dtypes import dtype as named
@@ -135,7 +135,7 @@ def _stored(value: Any, element: Any) -> Any:
     return scalar_value(value, element, "the value that is stored")
 
 
-def load_scalar(ptr: Any, off: Any = 0, *, bypass_l1: bool = False) -> Any:
+def load_scalar(ptr: Any, off: Any = 0, *, bypass_l1: bool = False) -> ScalarValue:
     """An element that the scalar unit loads; bypassing its cache where that is asked."""
     from ptosim.language.catalogue import operation
 

@@ -19,7 +19,7 @@ from ptosim.language.catalogue import operation
 from ptosim.language.types import MaskType, PtrType, element_of
 
 
-def make_mask(element_type: Any, pattern: Any) -> Any:
+def make_mask(element_type: Any, pattern: Any) -> MaskValue:
     """A mask for lanes of a type: of a pattern, or of the first n lanes; then what remains of n comes with it."""
     granularity = element(named(element_type, "the first argument of pto.make_mask").name).mask_granularity
     if spelled(pattern) is not None:
@@ -88,17 +88,17 @@ def _mask_type(value: Any) -> Any:
     return MaskType(StringAttr(choice(value, MASK_NAMES, "mask granularity")))
 
 
-def ppack(mask: Any, part: Any, to_type: Any = None) -> Any:
+def ppack(mask: Any, part: Any, to_type: Any = None) -> MaskValue:
     """Every second bit of a mask, in one half of the result."""
     return _resized("pto.ppack", mask, part, to_type)
 
 
-def punpack(mask: Any, part: Any, to_type: Any = None) -> Any:
+def punpack(mask: Any, part: Any, to_type: Any = None) -> MaskValue:
     """The bits of one half of a mask, spread."""
     return _resized("pto.punpack", mask, part, to_type)
 
 
-def pbitcast(mask: Any, to_type: Any) -> Any:
+def pbitcast(mask: Any, to_type: Any) -> MaskValue:
     """The same bits as a mask of lanes of another width."""
     kind = operation("pto.pbitcast")
     assert kind is not None
@@ -120,12 +120,12 @@ def _load(name: str, ptr: Any, off: Any, dist: Any) -> Any:
     return wrapped(current(name).make(kind, operands, [_of_pointer(base)], words).results)
 
 
-def plds(ptr: Any, off: Any, *, dist: Any = "NORM") -> Any:
+def plds(ptr: Any, off: Any, *, dist: Any = "NORM") -> MaskValue:
     """Load a mask."""
     return _load("pto.plds", ptr, off, dist)
 
 
-def pldi(ptr: Any, off: Any, dist: Any = "NORM") -> Any:
+def pldi(ptr: Any, off: Any, dist: Any = "NORM") -> MaskValue:
     """Load a mask."""
     return _load("pto.pldi", ptr, off, dist)
 

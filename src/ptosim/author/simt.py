@@ -33,7 +33,7 @@ from ptosim.author.operators import binary, largest
 from ptosim.author.scopes import region
 from ptosim.author.tiles import TileValue
 from ptosim.author.trace import Trace, TracedFunction, current
-from ptosim.author.values import PointerOffset, Traced, wrap
+from ptosim.author.values import PointerOffset, ScalarValue, Traced, wrap
 from ptosim.diagnostics import Related
 from ptosim.language.catalogue import operation
 from ptosim.language.simt.simt import SimtLaunch, StoreVfsimtInfo
@@ -242,22 +242,22 @@ def _made(name: str, operands: dict[str, Any], results: Sequence[Attribute] = ()
     return wrap(made.results[0]) if made.results else None
 
 
-def _three(name: str) -> tuple[Any, Any, Any]:
+def _three(name: str) -> tuple[ScalarValue, ScalarValue, ScalarValue]:
     x, y, z = (_made(f"pto.{name}_{side}", {}, [i32]) for side in "xyz")
     return x, y, z
 
 
-def get_tid() -> tuple[Any, Any, Any]:
+def get_tid() -> tuple[ScalarValue, ScalarValue, ScalarValue]:
     """The number of this workitem: x, y, z."""
     return _three("get_tid")
 
 
-def get_block_dim() -> tuple[Any, Any, Any]:
+def get_block_dim() -> tuple[ScalarValue, ScalarValue, ScalarValue]:
     """The dimensions of the launch."""
     return _three("get_block_dim")
 
 
-def get_grid_dim() -> tuple[Any, Any, Any]:
+def get_grid_dim() -> tuple[ScalarValue, ScalarValue, ScalarValue]:
     """The dimensions of the grid."""
     return _three("get_grid_dim")
 

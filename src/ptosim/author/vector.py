@@ -14,7 +14,17 @@ from ptosim.author.dtypes import dtype as named
 from ptosim.author.failures import WrongType, failure
 from ptosim.author.tiles import TileElement, TileSlice
 from ptosim.author.trace import current
-from ptosim.author.values import MaskValue, PointerOffset, RegisterValue, ScalarValue, Traced, wrap, wrapped
+from ptosim.author.values import (
+    AlignValue,
+    MaskValue,
+    PointerOffset,
+    PointerValue,
+    RegisterValue,
+    ScalarValue,
+    Traced,
+    wrap,
+    wrapped,
+)
 from ptosim.author.words import choice, word
 from ptosim.language.catalogue import operation
 from ptosim.language.operation import PTOOperation
@@ -71,7 +81,9 @@ def _word(kind: type[PTOOperation], role: str, value: Any) -> Any:
     return StringAttr(word(value, kind.words[role], f"{role} of {kind.name}"))
 
 
-def vlds(at: Any, *rest: Any, dist: Any = None, post_update: Any = None, type: Any = None) -> Any:
+def vlds(
+    at: Any, *rest: Any, dist: Any = None, post_update: Any = None, type: Any = None
+) -> RegisterValue | tuple[RegisterValue, PointerValue]:
     """Load a register from UB: (pointer, offset) or a slice of a tile."""
     is_slice = isinstance(at, TileSlice)
     if is_slice and (rest or type is not None or post_update is not None):
@@ -87,7 +99,7 @@ def vlds(at: Any, *rest: Any, dist: Any = None, post_update: Any = None, type: A
     return wrapped(made.results)
 
 
-def vldsx2(at: Any, *rest: Any, result_vreg_type: Any = None, dist: Any = None) -> Any:
+def vldsx2(at: Any, *rest: Any, result_vreg_type: Any = None, dist: Any = None) -> tuple[RegisterValue, RegisterValue]:
     """Load two registers, deinterleaved: (pointer, offset, dist) or (slice, dist)."""
     base, offset, more = _place("pto.vldsx2", at, rest, 1)
     kind, mode = _kind("pto.vldsx2"), more[0] if more else dist
@@ -106,7 +118,9 @@ def _mask(value: Any, name: str) -> Any:
     return traced_value(value, f"mask of {name}", "a mask", MaskValue)
 
 
-def vsts(value: Any, at: Any, *rest: Any, mask: Any = None, dist: Any = None, post_update: Any = "OFF") -> Any:
+def vsts(
+    value: Any, at: Any, *rest: Any, mask: Any = None, dist: Any = None, post_update: Any = "OFF"
+) -> PointerValue | None:
     """Store a register to UB: (value, pointer, offset, mask) or (value, slice, mask)."""
     base, offset, more = _place("pto.vsts", at, rest, 1)
     chosen = more[0] if more else mask
@@ -149,7 +163,9 @@ def _base(at: Any, name: str) -> Any:
     return address(at, f"the address of {name}")
 
 
-def vsldb(at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_update: Any = "OFF") -> Any:
+def vsldb(
+    at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_update: Any = "OFF"
+) -> RegisterValue | tuple[RegisterValue, PointerValue]:
     """Load blocks of 32 bytes that lie apart."""
     base = _base(at, "pto.vsldb")
     results = [_register(None, base), *([base.type] if _updated(post_update, "pto.vsldb") else [])]
@@ -162,7 +178,9 @@ def vsldb(at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_upd
     return wrapped(current("pto.vsldb").make(_kind("pto.vsldb"), operands, results).results)
 
 
-def vsstb(value: Any, at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_update: Any = "OFF") -> Any:
+def vsstb(
+    value: Any, at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_update: Any = "OFF"
+) -> PointerValue | None:
     """Store blocks of 32 bytes that lie apart."""
     base = _base(at, "pto.vsstb")
     operands = {
@@ -182,17 +200,17 @@ def _gather(name: str, at: Any, offsets: Any, mask: Any, type_: Any) -> Any:
     return wrapped(current(name).make(_kind(name), operands, [_register(type_, base)]).results)
 
 
-def vgather2(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = None) -> Any:
+def vgather2(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = None) -> RegisterValue:
     """Load a lane each from its own offset."""
     return _gather("pto.vgather2", ptr, offs, mask, result_vreg_type)
 
 
-def vgather2_bc(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = None) -> Any:
+def vgather2_bc(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = None) -> RegisterValue:
     """The same, for the broadcast form."""
     return _gather("pto.vgather2_bc", ptr, offs, mask, result_vreg_type)
 
 
-def vgatherb(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = None) -> Any:
+def vgatherb(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = None) -> RegisterValue:
     """Load blocks, each from its own offset."""
     return _gather("pto.vgatherb", ptr, offs, mask, result_vreg_type)
 
@@ -208,7 +226,7 @@ def vscatter(v: Any, ptr: Any, offs: Any, mask: Any) -> None:
     current("pto.vscatter").make(_kind("pto.vscatter"), operands)
 
 
-def vldas(ptr: Any) -> Any:
+def vldas(ptr: Any) -> AlignValue:
     """Begin a stream of unaligned loads."""
     return build(_kind("pto.vldas"), "pto.vldas", {"source": _pointer_of(ptr)})
 
@@ -217,31 +235,31 @@ def _pointer_of(value: Any) -> Any:
     return wrap(address(value)) if isinstance(value, TileElement | PointerOffset) else value
 
 
-def vldus(ptr: Any, align: Any) -> Any:
+def vldus(ptr: Any, align: Any) -> tuple[RegisterValue, AlignValue]:
     """Load from a stream: (value, align)."""
     return build(_kind("pto.vldus"), "pto.vldus", {"source": _pointer_of(ptr), "align": align})
 
 
-def vstur(align: Any, value: Any, ptr: Any, mode: Any = "NO_POST_UPDATE") -> Any:
+def vstur(align: Any, value: Any, ptr: Any, mode: Any = "NO_POST_UPDATE") -> AlignValue:
     """Store squeezed lanes to a stream."""
     given = {"align": align, "value": value, "dest": _pointer_of(ptr), "mode": mode}
     return build(_kind("pto.vstur"), "pto.vstur", given)
 
 
-def vstus(align: Any, offset: Any, value: Any, ptr: Any) -> Any:
+def vstus(align: Any, offset: Any, value: Any, ptr: Any) -> AlignValue:
     """Store lanes to a stream."""
     given = {"align": align, "offset": offset, "value": value, "dest": _pointer_of(ptr)}
     return build(_kind("pto.vstus"), "pto.vstus", given)
 
 
-def vstas(align: Any, ptr: Any, offset: Any) -> Any:
+def vstas(align: Any, ptr: Any, offset: Any) -> None:
     """Store the rest of a stream."""
-    return build(_kind("pto.vstas"), "pto.vstas", {"align": align, "dest": _pointer_of(ptr), "offset": offset})
+    build(_kind("pto.vstas"), "pto.vstas", {"align": align, "dest": _pointer_of(ptr), "offset": offset})
 
 
-def vstar(align: Any, ptr: Any) -> Any:
+def vstar(align: Any, ptr: Any) -> None:
     """Store the rest of a stream of squeezed lanes."""
-    return build(_kind("pto.vstar"), "pto.vstar", {"align": align, "dest": _pointer_of(ptr)})
+    build(_kind("pto.vstar"), "pto.vstar", {"align": align, "dest": _pointer_of(ptr)})
 
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------
@@ -258,12 +276,12 @@ def _shifted(name: str, a: Any, b: Any, mask: Any) -> Any:
     return build(_kind(name), name, {"lhs": a, "rhs": wrap(counts), "mask": mask})
 
 
-def vshl(a: Any, b: Any, mask: Any) -> Any:
+def vshl(a: Any, b: Any, mask: Any) -> RegisterValue:
     """Shift lanes to the left, each by its own count."""
     return _shifted("pto.vshl", a, b, mask)
 
 
-def vshr(a: Any, b: Any, mask: Any) -> Any:
+def vshr(a: Any, b: Any, mask: Any) -> RegisterValue:
     """Shift lanes to the right, each by its own count."""
     return _shifted("pto.vshr", a, b, mask)
 
@@ -272,7 +290,7 @@ def _call(name: str, **given: Any) -> Any:
     return build(_kind(f"pto.{name}"), f"pto.{name}", given)
 
 
-def vsubs(v: Any, s: Any, mask: Any) -> Any:
+def vsubs(v: Any, s: Any, mask: Any) -> RegisterValue:
     """v - s, as the sum of v and 0 - s."""
     from ptosim.author.operators import binary
 
@@ -292,54 +310,54 @@ def _with_scalar(name: str, v: Any, s: Any, mask: Any) -> Any:
     return _call(name, lhs=v, rhs=other, mask=mask)
 
 
-def vands(v: Any, s: Any, mask: Any) -> Any:
+def vands(v: Any, s: Any, mask: Any) -> RegisterValue:
     """Bitwise and with a scalar."""
     return _with_scalar("vand", v, s, mask)
 
 
-def vors(v: Any, s: Any, mask: Any) -> Any:
+def vors(v: Any, s: Any, mask: Any) -> RegisterValue:
     """Bitwise or with a scalar."""
     return _with_scalar("vor", v, s, mask)
 
 
-def vxors(v: Any, s: Any, mask: Any) -> Any:
+def vxors(v: Any, s: Any, mask: Any) -> RegisterValue:
     """Bitwise exclusive or with a scalar."""
     return _with_scalar("vxor", v, s, mask)
 
 
-def vrec(v: Any, mask: Any) -> Any:
+def vrec(v: Any, mask: Any) -> RegisterValue:
     """1 / v, as a division of ones."""
     zeros = _call("vmuls", input=v, scalar=0.0, mask=mask)
     ones = _call("vadds", input=zeros, scalar=1.0, mask=mask)
     return _call("vdiv", lhs=ones, rhs=v, mask=mask)
 
 
-def vrsqrt(v: Any, mask: Any) -> Any:
+def vrsqrt(v: Any, mask: Any) -> RegisterValue:
     """1 / sqrt(v)."""
     return vrec(_call("vsqrt", input=v, mask=mask), mask)
 
 
-def vaddrelu(a: Any, b: Any, mask: Any) -> Any:
+def vaddrelu(a: Any, b: Any, mask: Any) -> RegisterValue:
     """relu(a + b)."""
     return _call("vrelu", input=_call("vadd", lhs=a, rhs=b, mask=mask), mask=mask)
 
 
-def vsubrelu(a: Any, b: Any, mask: Any) -> Any:
+def vsubrelu(a: Any, b: Any, mask: Any) -> RegisterValue:
     """relu(a - b)."""
     return _call("vrelu", input=_call("vsub", lhs=a, rhs=b, mask=mask), mask=mask)
 
 
-def vaxpy(alpha: Any, x: Any, y: Any, mask: Any) -> Any:
+def vaxpy(alpha: Any, x: Any, y: Any, mask: Any) -> RegisterValue:
     """alpha * x + y, rounded once."""
     return _call("vaxpy", input=x, addend=y, scalar=alpha, mask=mask)
 
 
-def vmula(acc: Any, a: Any, b: Any, mask: Any) -> Any:
+def vmula(acc: Any, a: Any, b: Any, mask: Any) -> RegisterValue:
     """acc + a * b, rounded once."""
     return _call("vmula", acc=acc, lhs=a, rhs=b, mask=mask)
 
 
-def vcadd(v: Any, mask: Any) -> Any:
+def vcadd(v: Any, mask: Any) -> RegisterValue:
     """The sum of the lanes; integers of 8 and 16 bits widen."""
     value = _value(v, "pto.vcadd")
     assert isinstance(value.type, VregType)
@@ -350,7 +368,7 @@ def vcadd(v: Any, mask: Any) -> Any:
     return wrapped(current().make(_kind("pto.vcadd"), operands, [VregType.of(element)]).results)
 
 
-def vexpdif(v: Any, m: Any, mask: Any, part: Any = "ODD") -> Any:
+def vexpdif(v: Any, m: Any, mask: Any, part: Any = "ODD") -> RegisterValue:
     """exp(v - m), in f32."""
     from xdsl.dialects.builtin import f32
 
@@ -363,7 +381,7 @@ def vexpdif(v: Any, m: Any, mask: Any, part: Any = "ODD") -> Any:
 # --- conversions ------------------------------------------------------------------------------------------------------
 
 
-def vcvt(v: Any, to_type: Any, mask: Any, *, rnd: Any = None, sat: Any = None, part: Any = None) -> Any:
+def vcvt(v: Any, to_type: Any, mask: Any, *, rnd: Any = None, sat: Any = None, part: Any = None) -> RegisterValue:
     """Convert lanes to another type."""
     kind = _kind("pto.vcvt")
     operands = {"input": _value(v, "pto.vcvt"), "mask": _mask(mask, "pto.vcvt")}
@@ -371,7 +389,7 @@ def vcvt(v: Any, to_type: Any, mask: Any, *, rnd: Any = None, sat: Any = None, p
     return wrapped(current("pto.vcvt").make(kind, operands, [register_type(to_type)], words).results)
 
 
-def vpack(v: Any, part: Any, to_type: Any = None) -> Any:
+def vpack(v: Any, part: Any, to_type: Any = None) -> RegisterValue:
     """The low halves of the lanes, in one half of a register of half as wide lanes."""
     value = _value(v, "pto.vpack")
     assert isinstance(value.type, VregType)
@@ -386,7 +404,7 @@ def vpack(v: Any, part: Any, to_type: Any = None) -> Any:
     return wrapped(current().make(kind, {"input": value}, [result], {"part": _word(kind, "part", part)}).results)
 
 
-def vmulscvt(v: Any, s: Any, mask: Any, *, rnd: Any, part: Any) -> Any:
+def vmulscvt(v: Any, s: Any, mask: Any, *, rnd: Any, part: Any) -> RegisterValue:
     """v * s, converted to f16."""
     from xdsl.dialects.builtin import f16, f32
 
@@ -400,13 +418,13 @@ def vmulscvt(v: Any, s: Any, mask: Any, *, rnd: Any, part: Any) -> Any:
     return wrapped(current().make(kind, operands, [VregType.of(f16)], words).results)
 
 
-def vbitcast(v: Any, to_type: Any) -> Any:
+def vbitcast(v: Any, to_type: Any) -> RegisterValue:
     """The same bits as lanes of another type."""
     wanted = to_type if isinstance(to_type, VregType) else register_type(to_type)
     return wrapped(current().make(_kind("pto.vbitcast"), {"input": _value(v, "pto.vbitcast")}, [wanted]).results)
 
 
-def vbr(s: Any) -> Any:
+def vbr(s: Any) -> RegisterValue:
     """A scalar in every lane; literals are f32 or i32."""
     refuse_unset(s)
     given = s.ssa if isinstance(s, ScalarValue) else _loaded(s, default_type(s))
@@ -420,7 +438,7 @@ def _loaded(value: Any, type_: Attribute) -> Any:
 _BY_MASK = {"b8": ("i8", "i8"), "b16": ("f16", "i16"), "b32": ("f32", "i32")}
 
 
-def vdup(v: Any, mask: Any, position: Any = None) -> Any:
+def vdup(v: Any, mask: Any, position: Any = None) -> RegisterValue:
     """A scalar, or one lane of a register, in the lanes of a mask; a literal is as wide as the lanes."""
     kind, chosen = _kind("pto.vdup"), _mask(mask, "pto.vdup")
     refuse_unset(v)
@@ -439,7 +457,7 @@ def vdup(v: Any, mask: Any, position: Any = None) -> Any:
     return wrapped(current().make(kind, operands, [VregType.of(element)], words).results)
 
 
-def vci(base: Any, order: Any = None) -> Any:
+def vci(base: Any, order: Any = None) -> RegisterValue:
     """base, base + 1, … in the lanes."""
     kind = _kind("pto.vci")
     given = base.ssa if isinstance(base, ScalarValue) else _loaded(base, default_type(base))

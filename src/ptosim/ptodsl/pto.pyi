@@ -3,8 +3,9 @@
 # fmt: off
 # ruff: noqa
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from ptosim.author.dtypes import MaskDescription
 from ptosim.author.tiles import TileSlice, TileValue
@@ -24,6 +25,18 @@ _Integer: TypeAlias = ScalarValue | int
 _Number: TypeAlias = ScalarValue | float | str
 _Address: TypeAlias = PointerValue | PointerOffset | Tile | TileSlice
 _Word: TypeAlias = Enum | str
+_Element = TypeVar("_Element")
+
+class ptr(PointerValue, Generic[_Element]):
+    """A pointer to elements of a type in a memory: gm, ub (or vec), mat, left, right, acc, bias, scaling."""
+    def __new__(cls, element_type: Any, space: Any = ...) -> Any: ...
+    def __init__(self, element_type: Any, space: Any = ...) -> None: ...
+
+class gm_ptr(PointerValue, Generic[_Element]):
+    """A pointer to elements of a type in global memory."""
+    def __new__(cls, element_type: Any) -> Any: ...
+    def __init__(self, element_type: Any) -> None: ...
+
 from ptosim.author.fifo import pipe as pipe
 from ptosim.author.functions import func as func
 from ptosim.author.scopes import section as section, vecscope as vecscope, static_range as static_range, for_ as for_, if_ as if_, while_ as while_, yield_ as yield_
@@ -381,7 +394,7 @@ class PAT(str, Enum):
     VL64 = 'PAT_VL64'
     VL128 = 'PAT_VL128'
 
-def addptr(pointer: Any, offset: Any) -> Any:
+def addptr(pointer: Any, offset: Any) -> PointerValue:
     """A pointer moved on by so many elements."""
     ...
 def align_type() -> Any:
@@ -393,16 +406,16 @@ def alloc_buffer(shape: Any, dtype: Any) -> Any:
 def alloc_tile(type: Any = ..., *, shape: Any = ..., dtype: Any = ..., memory_space: Any = ..., valid_shape: Any = ..., blayout: Any = ..., slayout: Any = ..., fractal_size: Any = ..., pad: Any = ..., addr: Any = ..., valid_row: Any = ..., valid_col: Any = ...) -> Any:
     """A tile in a memory of the core: of a static shape; what is valid of it may depend on the run."""
     ...
-def barrier(pipe: Any) -> Any:
+def barrier(pipe: Any) -> None:
     """Later entries of a pipe start when all earlier ones have ended."""
     ...
-def bytewidth(element_type: Any) -> Any:
+def bytewidth(element_type: Any) -> int:
     """Bytes of an element."""
     ...
 def castptr(addr: Any, type: Any) -> Any:
     """An address (an integer, or a pointer) as a pointer of a type."""
     ...
-def const(value: Any, *, dtype: Any = ...) -> Any:
+def const(value: Any, *, dtype: Any = ...) -> ScalarValue:
     """A constant; without a type an index."""
     ...
 def convert(value: Any, type: Any, *, rounding: Any, saturation: Any, signedness: Any = ...) -> Any:
@@ -411,139 +424,136 @@ def convert(value: Any, type: Any, *, rounding: Any, saturation: Any, signedness
 def declare_struct(struct: Any) -> Any:
     """A structure of scalars on the stack of the scalar unit."""
     ...
-def elements_per_vreg(element_type: Any) -> Any:
+def elements_per_vreg(element_type: Any) -> int:
     """Lanes of a vector register of this element."""
     ...
 def empty_like(x: Any) -> Any:
     """Outside of kernels: an array of the shape and type of another."""
     ...
-def get_block_dim() -> Any:
+def get_block_dim() -> tuple[ScalarValue, ScalarValue, ScalarValue]:
     """The dimensions of the launch."""
     ...
-def get_buf(pipe: Any, buf_id: Any, mode: Any = ...) -> Any:
+def get_buf(pipe: Any, buf_id: Any, mode: Any = ...) -> None:
     """Hold a pipe until the other pipes have released a buffer."""
     ...
-def get_grid_dim() -> Any:
+def get_grid_dim() -> tuple[ScalarValue, ScalarValue, ScalarValue]:
     """The dimensions of the grid."""
     ...
-def get_op_attr(name: Any, default: Any = ...) -> Any:
+def get_op_attr(name: str, default: Any = ...) -> Any:
     """An attribute of the template around, or the default."""
     ...
-def get_tid() -> Any:
+def get_tid() -> tuple[ScalarValue, ScalarValue, ScalarValue]:
     """The number of this workitem: x, y, z."""
     ...
-def gm_ptr(element_type: Any) -> Any:
-    """A pointer to elements of a type in global memory."""
-    ...
-def import_reserved_buffer(name: Any, *, peer_func: Any) -> Any:
+def import_reserved_buffer(name: str, *, peer_func: Any) -> Any:
     """The storage that another function has reserved."""
     ...
-def keep(value: Any, *, slot: Any) -> Any:
+def keep(value: Any, *, slot: Any) -> None:
     """Keep a value for the next launch."""
     ...
 def ldg(ptr: Any, off: Any = ..., *, l1cache: Any = ..., l2cache: Any = ...) -> Any:
     """Load an element of global memory, and say how it is cached."""
     ...
-def load_scalar(ptr: Any, off: Any = ..., *, bypass_l1: Any = ...) -> Any:
+def load_scalar(ptr: Any, off: Any = ..., *, bypass_l1: Any = ...) -> ScalarValue:
     """An element that the scalar unit loads; bypassing its cache where that is asked."""
     ...
-def mad(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> Any:
+def mad(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> None:
     """A product of the cube."""
     ...
-def mad_acc(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> Any:
+def mad_acc(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> None:
     """A product of the cube."""
     ...
-def mad_bias(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> Any:
+def mad_bias(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> None:
     """A product of the cube."""
     ...
-def mad_mx(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> Any:
+def mad_mx(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> None:
     """A product of the cube."""
     ...
-def mad_mx_acc(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> Any:
+def mad_mx_acc(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> None:
     """A product of the cube."""
     ...
-def mad_mx_bias(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> Any:
+def mad_mx_bias(lhs: Any, rhs: Any, dst: Any, *rest: Any, unit_flag: Any = ..., disable_gemv: Any = ..., sat: Any = ..., tf32_mode: Any = ..., n_dir: Any = ..., **given: Any) -> None:
     """A product of the cube."""
     ...
-def make_mask(element_type: Any, pattern: Any) -> Any:
+def make_mask(element_type: Any, pattern: Any) -> MaskValue:
     """A mask for lanes of a type: of a pattern, or of the first n lanes; then what remains of n comes with it."""
     ...
-def make_tensor_view(ptr: Any, *, shape: Any, strides: Any, layout: Any = ...) -> Any:
+def make_tensor_view(ptr: Any, *, shape: Sequence[Any], strides: Sequence[Any], layout: Any = ...) -> ViewValue:
     """A tensor in global memory: sizes and strides count elements."""
     ...
 def mask_type(granularity: Any = ...) -> Any:
     """A mask of lanes of 8, 16 or 32 bits: "b8", "b16", "b32"."""
     ...
-def mte_gm_l1(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ...) -> Any:
+def mte_gm_l1(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ...) -> None:
     """Copy rows from GM to L1."""
     ...
-def mte_gm_l1_frac(src: Any, dst: Any, mode: Any, *, shape: Any, src_layout: Any, dst_group: Any, ctrl: Any = ...) -> Any:
+def mte_gm_l1_frac(src: Any, dst: Any, mode: Any, *, shape: Any, src_layout: Any, dst_group: Any, ctrl: Any = ...) -> None:
     """Copy a matrix from GM into fractals in L1."""
     ...
-def mte_gm_ub(src: Any, dst: Any, l2_cache_ctl: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ..., pad: Any = ...) -> Any:
+def mte_gm_ub(src: Any, dst: Any, l2_cache_ctl: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ..., pad: Any = ...) -> None:
     """Copy rows from GM to UB."""
     ...
-def mte_l0c_gm(src: Any, dst: Any, m: Any, n: Any, src_stride: Any, dst_stride: Any, sid: Any = ..., l2_cache_ctl: Any = ..., *, unit_flag: Any = ..., pre_quant: Any = ..., pre_relu: Any = ..., layout: Any = ..., loop3: Any = ..., sat: Any = ..., atomic: Any = ...) -> Any:
+def mte_l0c_gm(src: Any, dst: Any, m: Any, n: Any, src_stride: Any, dst_stride: Any, sid: Any = ..., l2_cache_ctl: Any = ..., *, unit_flag: Any = ..., pre_quant: Any = ..., pre_relu: Any = ..., layout: Any = ..., loop3: Any = ..., sat: Any = ..., atomic: Any = ...) -> None:
     """Move accumulators to global memory."""
     ...
-def mte_l0c_l1(src: Any, dst: Any, m: Any, n: Any, src_stride: Any, dst_stride: Any, *, unit_flag: Any = ..., pre_quant: Any = ..., pre_relu: Any = ..., layout: Any = ..., loop3: Any = ..., sat: Any = ...) -> Any:
+def mte_l0c_l1(src: Any, dst: Any, m: Any, n: Any, src_stride: Any, dst_stride: Any, *, unit_flag: Any = ..., pre_quant: Any = ..., pre_relu: Any = ..., layout: Any = ..., loop3: Any = ..., sat: Any = ...) -> None:
     """Move accumulators to L1."""
     ...
-def mte_l0c_ub(src: Any, dst: Any, m: Any, n: Any, src_stride: Any, dst_stride: Any, sub_blockid: Any = ..., *, split: Any = ..., unit_flag: Any = ..., pre_quant: Any = ..., pre_relu: Any = ..., layout: Any = ..., loop3: Any = ..., sat: Any = ...) -> Any:
+def mte_l0c_ub(src: Any, dst: Any, m: Any, n: Any, src_stride: Any, dst_stride: Any, sub_blockid: Any = ..., *, split: Any = ..., unit_flag: Any = ..., pre_quant: Any = ..., pre_relu: Any = ..., layout: Any = ..., loop3: Any = ..., sat: Any = ...) -> None:
     """Move accumulators to the UB of a vector core, or of both."""
     ...
-def mte_l1_bt(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ...) -> Any:
+def mte_l1_bt(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ...) -> None:
     """Copy a bias from L1 to its table."""
     ...
-def mte_l1_fb(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ...) -> Any:
+def mte_l1_fb(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ...) -> None:
     """Copy parameters of the fixpipe from L1."""
     ...
-def mte_l1_l0a(src: Any, dst: Any, first: Any = ..., second: Any = ..., *, start_row: Any = ..., start_col: Any = ..., transpose: Any = ..., **given: Any) -> Any:
+def mte_l1_l0a(src: Any, dst: Any, first: Any = ..., second: Any = ..., *, start_row: Any = ..., start_col: Any = ..., transpose: Any = ..., **given: Any) -> None:
     """Load an operand of a product from L1: (m, k), or all of m_start, k_start, m_step, k_step, src_stride, dst_stride."""
     ...
-def mte_l1_l0a_mx(src: Any, dst: Any, first: Any = ..., second: Any = ..., *, start_row: Any = ..., start_col: Any = ..., transpose: Any = ..., **given: Any) -> Any:
+def mte_l1_l0a_mx(src: Any, dst: Any, first: Any = ..., second: Any = ..., *, start_row: Any = ..., start_col: Any = ..., transpose: Any = ..., **given: Any) -> None:
     """Load an operand of a product from L1: (m, k), or all of x_start, y_start, x_step, y_step, src_stride, dst_stride."""
     ...
-def mte_l1_l0b(src: Any, dst: Any, first: Any = ..., second: Any = ..., *, start_row: Any = ..., start_col: Any = ..., transpose: Any = ..., **given: Any) -> Any:
+def mte_l1_l0b(src: Any, dst: Any, first: Any = ..., second: Any = ..., *, start_row: Any = ..., start_col: Any = ..., transpose: Any = ..., **given: Any) -> None:
     """Load an operand of a product from L1: (k, n), or all of m_start, k_start, m_step, k_step, src_stride, dst_stride."""
     ...
-def mte_l1_l0b_mx(src: Any, dst: Any, first: Any = ..., second: Any = ..., *, start_row: Any = ..., start_col: Any = ..., transpose: Any = ..., **given: Any) -> Any:
+def mte_l1_l0b_mx(src: Any, dst: Any, first: Any = ..., second: Any = ..., *, start_row: Any = ..., start_col: Any = ..., transpose: Any = ..., **given: Any) -> None:
     """Load an operand of a product from L1: (k, n), or all of x_start, y_start, x_step, y_step, src_stride, dst_stride."""
     ...
-def mte_l1_ub(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ...) -> Any:
+def mte_l1_ub(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ...) -> None:
     """Copy rows from L1 to UB."""
     ...
-def mte_load(src: Any, dst: Any, l2_cache_ctl: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ..., pad: Any = ...) -> Any:
+def mte_load(src: Any, dst: Any, l2_cache_ctl: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ..., pad: Any = ...) -> None:
     """Copy rows from GM to UB."""
     ...
-def mte_store(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ..., l2_cache: Any = ..., l2_cache_ctl: Any = ...) -> Any:
+def mte_store(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ..., l2_cache: Any = ..., l2_cache_ctl: Any = ...) -> None:
     """Copy rows from UB to GM."""
     ...
-def mte_ub_gm(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ..., l2_cache: Any = ..., l2_cache_ctl: Any = ...) -> Any:
+def mte_ub_gm(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ..., loops: Any = ..., l2_cache: Any = ..., l2_cache_ctl: Any = ...) -> None:
     """Copy rows from UB to GM."""
     ...
-def mte_ub_l1(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ...) -> Any:
+def mte_ub_l1(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ...) -> None:
     """Copy rows from UB to L1."""
     ...
-def mte_ub_ub(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ...) -> Any:
+def mte_ub_ub(src: Any, dst: Any, len_burst: Any, *, nburst: Any = ...) -> None:
     """Copy rows inside UB."""
     ...
 def mul_i32toi64(a: Any, b: Any, *, signedness: Any) -> Any:
     """The whole product of two i32."""
     ...
-def partition_view(view: Any, *, offsets: Any, sizes: Any) -> Any:
+def partition_view(view: Any, *, offsets: Sequence[Any], sizes: Sequence[Any]) -> ViewValue:
     """A part of a view; of a part, offsets add."""
     ...
-def pbitcast(mask: Any, to_type: Any) -> Any:
+def pbitcast(mask: MaskValue, to_type: Any) -> MaskValue:
     """The same bits as a mask of lanes of another width."""
     ...
-def pipe_barrier(pipe: Any) -> Any:
+def pipe_barrier(pipe: Any) -> None:
     """Later entries of a pipe start when all earlier ones have ended."""
     ...
-def pldi(ptr: Any, off: Any, dist: Any = ...) -> Any:
+def pldi(ptr: Any, off: Any, dist: Any = ...) -> MaskValue:
     """Load a mask."""
     ...
-def plds(ptr: Any, off: Any, *, dist: Any = ...) -> Any:
+def plds(ptr: Any, off: Any, *, dist: Any = ...) -> MaskValue:
     """Load a mask."""
     ...
 def plt_b16(n: Any) -> Any:
@@ -555,43 +565,40 @@ def plt_b32(n: Any) -> Any:
 def plt_b8(n: Any) -> Any:
     """A mask of the first n lanes, and what remains of n as i32."""
     ...
-def ppack(mask: Any, part: Any, to_type: Any = ...) -> Any:
+def ppack(mask: MaskValue, part: Any, to_type: Any = ...) -> MaskValue:
     """Every second bit of a mask, in one half of the result."""
     ...
-def print(text: Any, *values: Any) -> Any:
+def print(text: Any, *values: Any) -> None:
     """Show scalars when the kernel runs: a text with formats such as %d and %f, and the values."""
     ...
-def psts(mask: Any, ptr: Any, off: Any, *, dist: Any = ...) -> Any:
+def psts(mask: MaskValue, ptr: Any, off: Any, *, dist: Any = ...) -> None:
     """Store a mask."""
     ...
-def pstu(align: Any, mask: Any, ptr: Any) -> Any:
+def pstu(align: Any, mask: MaskValue, ptr: Any) -> Any:
     """Store a mask to a stream: (align, pointer)."""
     ...
-def ptr(element_type: Any, space: Any = ...) -> Any:
-    """A pointer to elements of a type in a memory: gm, ub (or vec), mat, left, right, acc, bias, scaling."""
-    ...
-def punpack(mask: Any, part: Any, to_type: Any = ...) -> Any:
+def punpack(mask: MaskValue, part: Any, to_type: Any = ...) -> MaskValue:
     """The bits of one half of a mask, spread."""
     ...
-def raw_fill_l1(dst: Any, byte_offset: Any, raw_value: Any, *, repeat_times: Any = ..., block_num_32b: Any = ..., dst_gap_32b: Any = ..., fill_word_bits: Any = ...) -> Any:
+def raw_fill_l1(dst: Any, byte_offset: Any, raw_value: Any, *, repeat_times: Any = ..., block_num_32b: Any = ..., dst_gap_32b: Any = ..., fill_word_bits: Any = ...) -> None:
     """Fill L1 with a word of 16 or 32 bits."""
     ...
-def reserve_buffer(name: Any, *, size: Any, location: Any, auto: Any = ..., base: Any = ...) -> Any:
+def reserve_buffer(name: str, *, size: int, location: Any, auto: Any = ..., base: Any = ...) -> Any:
     """Storage for the slots of a FIFO, by name."""
     ...
 def resume(type: Any, *, slot: Any) -> Any:
     """The value that the last launch has kept in a slot."""
     ...
-def rls_buf(pipe: Any, buf_id: Any, mode: Any = ...) -> Any:
+def rls_buf(pipe: Any, buf_id: Any, mode: Any = ...) -> None:
     """Release a buffer."""
     ...
-def set_cross_block(pipe: Any, event_id: Any) -> Any:
+def set_cross_block(pipe: Any, event_id: Any) -> None:
     """Signal the other cores."""
     ...
-def set_flag(src: Any, dst: Any, *, event_id: Any = ...) -> Any:
+def set_flag(src: Any, dst: Any, *, event_id: Any = ...) -> None:
     """Signal an event from one pipe to another."""
     ...
-def set_intra_block(pipe: Any, event_id: Any) -> Any:
+def set_intra_block(pipe: Any, event_id: Any) -> None:
     """Signal the other cores of this block."""
     ...
 def simt_allreduce_max(value: Any, *, threads: Any, scale: Any = ..., thread_offset: Any = ..., scratch: Any = ...) -> Any:
@@ -603,148 +610,168 @@ def simt_allreduce_min(value: Any, *, threads: Any, scale: Any = ..., thread_off
 def simt_allreduce_sum(value: Any, *, threads: Any, scale: Any = ..., thread_offset: Any = ..., scratch: Any = ...) -> Any:
     """The sum over workitems, in all of them."""
     ...
-def stg(value: Any, ptr: Any, off: Any = ..., *, l1cache: Any = ..., l2cache: Any = ...) -> Any:
+def stg(value: Any, ptr: Any, off: Any = ..., *, l1cache: Any = ..., l2cache: Any = ...) -> None:
     """Set an element of global memory, and say how it is cached."""
     ...
-def store_scalar(ptr: Any, off: Any, value: Any, *, bypass_l1: Any = ...) -> Any:
+def store_scalar(ptr: Any, off: Any, value: Any, *, bypass_l1: Any = ...) -> None:
     """Set an element with the scalar unit."""
     ...
 def struct_get(struct: Any, path: Any) -> Any:
     """A field of a structure."""
     ...
-def struct_set(struct: Any, path: Any, value: Any) -> Any:
+def struct_set(struct: Any, path: Any, value: Any) -> None:
     """Set a field of a structure."""
     ...
 def struct_type(*fields: Any) -> Any:
     """A structure of scalars (or structures), by position."""
     ...
-def tile_type(shape: Any, dtype: Any, memory_space: Any = ..., valid_shape: Any = ..., blayout: Any = ..., slayout: Any = ..., fractal_size: Any = ..., pad: Any = ...) -> Any:
+def tile_type(shape: Sequence[int], dtype: Any, memory_space: Any = ..., valid_shape: Any = ..., blayout: Any = ..., slayout: Any = ..., fractal_size: Any = ..., pad: Any = ...) -> Any:
     """The type of a tile, as alloc_tile makes one of these arguments."""
     ...
-def vaddrelu(a: Any, b: Any, mask: Any) -> Any:
+def vaddrelu(a: RegisterValue, b: RegisterValue, mask: MaskValue) -> RegisterValue:
     """relu(a + b)."""
     ...
-def vands(v: Any, s: Any, mask: Any) -> Any:
+def vands(v: RegisterValue, s: Any, mask: MaskValue) -> RegisterValue:
     """Bitwise and with a scalar."""
     ...
-def vaxpy(alpha: Any, x: Any, y: Any, mask: Any) -> Any:
+def vaxpy(alpha: Any, x: RegisterValue, y: RegisterValue, mask: MaskValue) -> RegisterValue:
     """alpha * x + y, rounded once."""
     ...
-def vbitcast(v: Any, to_type: Any) -> Any:
+def vbitcast(v: RegisterValue, to_type: Any) -> RegisterValue:
     """The same bits as lanes of another type."""
     ...
-def vbr(s: Any) -> Any:
+def vbr(s: Any) -> RegisterValue:
     """A scalar in every lane; literals are f32 or i32."""
     ...
-def vcadd(v: Any, mask: Any) -> Any:
+def vcadd(v: RegisterValue, mask: MaskValue) -> RegisterValue:
     """The sum of the lanes; integers of 8 and 16 bits widen."""
     ...
-def vci(base: Any, order: Any = ...) -> Any:
+def vci(base: Any, order: Any = ...) -> RegisterValue:
     """base, base + 1, … in the lanes."""
     ...
-def vcvt(v: Any, to_type: Any, mask: Any, *, rnd: Any = ..., sat: Any = ..., part: Any = ...) -> Any:
+def vcvt(v: RegisterValue, to_type: Any, mask: MaskValue, *, rnd: Any = ..., sat: Any = ..., part: Any = ...) -> RegisterValue:
     """Convert lanes to another type."""
     ...
-def vdup(v: Any, mask: Any, position: Any = ...) -> Any:
+def vdup(v: Any, mask: MaskValue, position: Any = ...) -> RegisterValue:
     """A scalar, or one lane of a register, in the lanes of a mask; a literal is as wide as the lanes."""
     ...
-def vec_type(element_type: Any, count: Any) -> Any:
+def vec_type(element_type: Any, count: int) -> Any:
     """Several scalars of a workitem as one value."""
     ...
-def vexpdif(v: Any, m: Any, mask: Any, part: Any = ...) -> Any:
+def vexpdif(v: RegisterValue, m: RegisterValue, mask: MaskValue, part: Any = ...) -> RegisterValue:
     """exp(v - m), in f32."""
     ...
-def vgather2(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = ...) -> Any:
+def vgather2(ptr: Any, offs: Any, mask: MaskValue, result_vreg_type: Any = ...) -> RegisterValue:
     """Load a lane each from its own offset."""
     ...
-def vgather2_bc(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = ...) -> Any:
+def vgather2_bc(ptr: Any, offs: Any, mask: MaskValue, result_vreg_type: Any = ...) -> RegisterValue:
     """The same, for the broadcast form."""
     ...
-def vgatherb(ptr: Any, offs: Any, mask: Any, result_vreg_type: Any = ...) -> Any:
+def vgatherb(ptr: Any, offs: Any, mask: MaskValue, result_vreg_type: Any = ...) -> RegisterValue:
     """Load blocks, each from its own offset."""
     ...
-def vldas(ptr: Any) -> Any:
+def vldas(ptr: Any) -> AlignValue:
     """Begin a stream of unaligned loads."""
     ...
-def vlds(at: Any, *rest: Any, dist: Any = ..., post_update: Any = ..., type: Any = ...) -> Any:
+@overload
+def vlds(at: Any, *rest: Any, dist: Any = ..., type: Any = ...) -> RegisterValue:
     """Load a register from UB: (pointer, offset) or a slice of a tile."""
     ...
-def vldsx2(at: Any, *rest: Any, result_vreg_type: Any = ..., dist: Any = ...) -> Any:
+@overload
+def vlds(at: Any, *rest: Any, dist: Any = ..., post_update: _Word, type: Any = ...) -> tuple[RegisterValue, PointerValue]:
+    """Load a register from UB: (pointer, offset) or a slice of a tile."""
+    ...
+def vldsx2(at: Any, *rest: Any, result_vreg_type: Any = ..., dist: Any = ...) -> tuple[RegisterValue, RegisterValue]:
     """Load two registers, deinterleaved: (pointer, offset, dist) or (slice, dist)."""
     ...
-def vldus(ptr: Any, align: Any) -> Any:
+def vldus(ptr: Any, align: Any) -> tuple[RegisterValue, AlignValue]:
     """Load from a stream: (value, align)."""
     ...
-def vmula(acc: Any, a: Any, b: Any, mask: Any) -> Any:
+def vmula(acc: RegisterValue, a: RegisterValue, b: RegisterValue, mask: MaskValue) -> RegisterValue:
     """acc + a * b, rounded once."""
     ...
-def vmulscvt(v: Any, s: Any, mask: Any, *, rnd: Any, part: Any) -> Any:
+def vmulscvt(v: RegisterValue, s: Any, mask: MaskValue, *, rnd: Any, part: Any) -> RegisterValue:
     """v * s, converted to f16."""
     ...
-def vors(v: Any, s: Any, mask: Any) -> Any:
+def vors(v: RegisterValue, s: Any, mask: MaskValue) -> RegisterValue:
     """Bitwise or with a scalar."""
     ...
-def vpack(v: Any, part: Any, to_type: Any = ...) -> Any:
+def vpack(v: RegisterValue, part: Any, to_type: Any = ...) -> RegisterValue:
     """The low halves of the lanes, in one half of a register of half as wide lanes."""
     ...
-def vrec(v: Any, mask: Any) -> Any:
+def vrec(v: RegisterValue, mask: MaskValue) -> RegisterValue:
     """1 / v, as a division of ones."""
     ...
-def vreg_type(lanes: Any, element_type: Any) -> Any:
+def vreg_type(lanes: int, element_type: Any) -> Any:
     """A vector register: 256 bytes seen as so many lanes of a type."""
     ...
-def vrsqrt(v: Any, mask: Any) -> Any:
+def vrsqrt(v: RegisterValue, mask: MaskValue) -> RegisterValue:
     """1 / sqrt(v)."""
     ...
-def vscatter(v: Any, ptr: Any, offs: Any, mask: Any) -> Any:
+def vscatter(v: RegisterValue, ptr: Any, offs: Any, mask: MaskValue) -> None:
     """Store each lane to its own offset."""
     ...
-def vshl(a: Any, b: Any, mask: Any) -> Any:
+def vshl(a: RegisterValue, b: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Shift lanes to the left, each by its own count."""
     ...
-def vshr(a: Any, b: Any, mask: Any) -> Any:
+def vshr(a: RegisterValue, b: RegisterValue, mask: MaskValue) -> RegisterValue:
     """Shift lanes to the right, each by its own count."""
     ...
-def vsldb(at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_update: Any = ...) -> Any:
+@overload
+def vsldb(at: Any, block_stride: Any, repeat_stride: Any, mask: MaskValue) -> RegisterValue:
     """Load blocks of 32 bytes that lie apart."""
     ...
-def vsstb(value: Any, at: Any, block_stride: Any, repeat_stride: Any, mask: Any, *, post_update: Any = ...) -> Any:
+@overload
+def vsldb(at: Any, block_stride: Any, repeat_stride: Any, mask: MaskValue, *, post_update: _Word) -> tuple[RegisterValue, PointerValue]:
+    """Load blocks of 32 bytes that lie apart."""
+    ...
+@overload
+def vsstb(value: Any, at: Any, block_stride: Any, repeat_stride: Any, mask: MaskValue) -> None:
     """Store blocks of 32 bytes that lie apart."""
     ...
-def vstar(align: Any, ptr: Any) -> Any:
+@overload
+def vsstb(value: Any, at: Any, block_stride: Any, repeat_stride: Any, mask: MaskValue, *, post_update: _Word) -> PointerValue:
+    """Store blocks of 32 bytes that lie apart."""
+    ...
+def vstar(align: Any, ptr: Any) -> None:
     """Store the rest of a stream of squeezed lanes."""
     ...
-def vstas(align: Any, ptr: Any, offset: Any) -> Any:
+def vstas(align: Any, ptr: Any, offset: Any) -> None:
     """Store the rest of a stream."""
     ...
-def vsts(value: Any, at: Any, *rest: Any, mask: Any = ..., dist: Any = ..., post_update: Any = ...) -> Any:
+@overload
+def vsts(value: Any, at: Any, *rest: Any, mask: Any = ..., dist: Any = ...) -> None:
     """Store a register to UB: (value, pointer, offset, mask) or (value, slice, mask)."""
     ...
-def vstsx2(low: Any, high: Any, at: Any, *rest: Any, dist: Any = ..., mask: Any = ...) -> Any:
+@overload
+def vsts(value: Any, at: Any, *rest: Any, mask: Any = ..., dist: Any = ..., post_update: _Word) -> PointerValue:
+    """Store a register to UB: (value, pointer, offset, mask) or (value, slice, mask)."""
+    ...
+def vstsx2(low: RegisterValue, high: RegisterValue, at: Any, *rest: Any, dist: Any = ..., mask: Any = ...) -> None:
     """Store two registers, interleaved: (low, high, pointer, offset, dist, mask)."""
     ...
-def vstur(align: Any, value: Any, ptr: Any, mode: Any = ...) -> Any:
+def vstur(align: Any, value: Any, ptr: Any, mode: Any = ...) -> AlignValue:
     """Store squeezed lanes to a stream."""
     ...
-def vstus(align: Any, offset: Any, value: Any, ptr: Any) -> Any:
+def vstus(align: Any, offset: Any, value: Any, ptr: Any) -> AlignValue:
     """Store lanes to a stream."""
     ...
-def vsubrelu(a: Any, b: Any, mask: Any) -> Any:
+def vsubrelu(a: RegisterValue, b: RegisterValue, mask: MaskValue) -> RegisterValue:
     """relu(a - b)."""
     ...
-def vsubs(v: Any, s: Any, mask: Any) -> Any:
+def vsubs(v: RegisterValue, s: Any, mask: MaskValue) -> RegisterValue:
     """v - s, as the sum of v and 0 - s."""
     ...
-def vxors(v: Any, s: Any, mask: Any) -> Any:
+def vxors(v: RegisterValue, s: Any, mask: MaskValue) -> RegisterValue:
     """Bitwise exclusive or with a scalar."""
     ...
-def wait_cross_block(pipe: Any, event_id: Any) -> Any:
+def wait_cross_block(pipe: Any, event_id: Any) -> None:
     """Wait for the other cores."""
     ...
-def wait_flag(src: Any, dst: Any, *, event_id: Any = ...) -> Any:
+def wait_flag(src: Any, dst: Any, *, event_id: Any = ...) -> None:
     """Hold a pipe until another has signalled the event."""
     ...
-def wait_intra_block(pipe: Any, event_id: Any) -> Any:
+def wait_intra_block(pipe: Any, event_id: Any) -> None:
     """Wait for the other cores of this block."""
     ...
 def absf(operand: Any) -> Any:
@@ -2583,7 +2610,7 @@ class _Vmi:
     def load(self, pointer: _Address, offset: _Integer, pmode: Literal['zero', 'merge'] | _Word = ..., num_groups: Any = ...) -> Any:
         """Older spelling of pto.vmi.vload."""
         ...
-    def mask(self, lanes: Any) -> Any:
+    def mask(self, lanes: int) -> Any:
         """The type of a mask of logical lanes."""
         ...
     def mask_and(self, lhs: Any, rhs: Any, pmode: Literal['zero', 'merge'] | _Word = ...) -> Any:
@@ -2708,27 +2735,27 @@ class _Vmi:
         ...
     def vabs(self, v: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vadd(self, a: Any, b: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
-    def vaddc(self, a: Any, b: Any, mask: Any, *, pmode: Any = ...) -> Any:
+    def vaddc(self, a: Any, b: Any, mask: MaskValue, *, pmode: Any = ...) -> Any:
         """Sum and carry."""
         ...
-    def vaddcs(self, a: Any, b: Any, carry_in: Any, mask: Any, *, pmode: Any = ...) -> Any:
+    def vaddcs(self, a: Any, b: Any, carry_in: Any, mask: MaskValue, *, pmode: Any = ...) -> Any:
         """Sum with a carry, and the next carry."""
         ...
     def vadds(self, v: Any, s: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vand(self, a: Any, b: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
-    def vaxpy(self, x: Any, acc: Any, alpha: Any, mask: Any, *, pmode: Any = ...) -> Any:
+    def vaxpy(self, x: Any, acc: Any, alpha: Any, mask: MaskValue, *, pmode: Any = ...) -> Any:
         """alpha * x + acc, rounded once."""
         ...
     def vbrc(self, x: Any, *, size: Any, group: Any = ..., pmode: Any = ...) -> Any:
         """A scalar, or one lane for each group, in all lanes."""
         ...
-    def vcadd(self, v: Any, mask: Any, *, group: Any = ..., pmode: Any = ...) -> Any: ...
-    def vchist(self, acc: Any, v: Any, mask: Any, *, pmode: Any = ...) -> Any: ...
+    def vcadd(self, v: Any, mask: MaskValue, *, group: Any = ..., pmode: Any = ...) -> Any: ...
+    def vchist(self, acc: Any, v: Any, mask: MaskValue, *, pmode: Any = ...) -> Any: ...
     def vci(self, base: Any, *, size: Any, order: Any = ..., group: Any = ..., pmode: Any = ...) -> Any:
         """base, base + 1, … in the lanes, or in those of each group."""
         ...
-    def vcmax(self, v: Any, mask: Any, *, group: Any = ..., pmode: Any = ...) -> Any: ...
-    def vcmin(self, v: Any, mask: Any, *, group: Any = ..., pmode: Any = ...) -> Any: ...
+    def vcmax(self, v: Any, mask: MaskValue, *, group: Any = ..., pmode: Any = ...) -> Any: ...
+    def vcmin(self, v: Any, mask: MaskValue, *, group: Any = ..., pmode: Any = ...) -> Any: ...
     def vcmp(self, a: Any, b: Any, seed: Any, cmp: Any, *, pmode: Any = ...) -> Any:
         """Compare lanes under a mask."""
         ...
@@ -2738,19 +2765,19 @@ class _Vmi:
     def vcvt(self, v: Any, to_type: Any, mask: Any = ..., *, rounding: Any = ..., saturate: Any = ..., pmode: Any = ...) -> Any:
         """Convert lanes to another type."""
         ...
-    def vdhist(self, acc: Any, v: Any, mask: Any, *, pmode: Any = ...) -> Any: ...
-    def vdintlv(self, a: Any, b: Any, mask: Any, *, pmode: Any = ...) -> Any: ...
+    def vdhist(self, acc: Any, v: Any, mask: MaskValue, *, pmode: Any = ...) -> Any: ...
+    def vdintlv(self, a: Any, b: Any, mask: MaskValue, *, pmode: Any = ...) -> Any: ...
     def vdiv(self, a: Any, b: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vexp(self, v: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
-    def vexpdif(self, x: Any, m: Any, mask: Any, *, pmode: Any = ...) -> Any:
+    def vexpdif(self, x: Any, m: Any, mask: MaskValue, *, pmode: Any = ...) -> Any:
         """exp(x - m), in f32."""
         ...
-    def vgather(self, ptr: Any, offs: Any, mask: Any, *, pmode: Any = ...) -> Any: ...
-    def vgatherb(self, ptr: Any, offs: Any, mask: Any, *, pmode: Any = ...) -> Any: ...
+    def vgather(self, ptr: Any, offs: Any, mask: MaskValue, *, pmode: Any = ...) -> Any: ...
+    def vgatherb(self, ptr: Any, offs: Any, mask: MaskValue, *, pmode: Any = ...) -> Any: ...
     def vinterpret_cast(self, v: Any, to_type: Any, *, pmode: Any = ...) -> Any:
         """The same bits as lanes of another type."""
         ...
-    def vintlv(self, a: Any, b: Any, mask: Any, *, pmode: Any = ...) -> Any: ...
+    def vintlv(self, a: Any, b: Any, mask: MaskValue, *, pmode: Any = ...) -> Any: ...
     def vln(self, v: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vload(self, ptr: Any, off: Any = ..., *, size: Any, to_dtype: Any = ..., dist_mode: Any = ..., group: Any = ..., stride: Any = ..., block_stride: Any = ..., repeat_stride: Any = ..., pmode: Any = ...) -> Any:
         """Load a logical vector; with dist_mode "dintlv" a pair."""
@@ -2764,22 +2791,22 @@ class _Vmi:
     def vmula(self, acc: Any, a: Any, b: Any, mask: Any = ..., *, pmode: Any = ...) -> Any:
         """acc + a * b, rounded once."""
         ...
-    def vmull(self, a: Any, b: Any, mask: Any, *, pmode: Any = ...) -> Any: ...
+    def vmull(self, a: Any, b: Any, mask: MaskValue, *, pmode: Any = ...) -> Any: ...
     def vmuls(self, v: Any, s: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vneg(self, v: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vnot(self, v: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vor(self, a: Any, b: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
-    def vprelu(self, v: Any, alpha: Any, mask: Any, *, pmode: Any = ...) -> Any:
+    def vprelu(self, v: Any, alpha: Any, mask: MaskValue, *, pmode: Any = ...) -> Any:
         """v where it is positive, else alpha * v."""
         ...
-    def vreg(self, lanes: Any, element_type: Any) -> Any:
+    def vreg(self, lanes: int, element_type: Any) -> Any:
         """The type of a logical vector."""
         ...
     def vrelu(self, v: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
-    def vscatter(self, value: Any, ptr: Any, offs: Any, mask: Any, *, pmode: Any = ...) -> Any:
+    def vscatter(self, value: Any, ptr: Any, offs: Any, mask: MaskValue, *, pmode: Any = ...) -> Any:
         """Store lanes, each to its own offset."""
         ...
-    def vsel(self, mask: Any, t: Any, f: Any, *, pmode: Any = ...) -> Any:
+    def vsel(self, mask: MaskValue, t: Any, f: Any, *, pmode: Any = ...) -> Any:
         """t where the mask holds, else f."""
         ...
     def vselr(self, v: Any, idx: Any, *, pmode: Any = ...) -> Any:
@@ -2790,7 +2817,7 @@ class _Vmi:
     def vshr(self, a: Any, b: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vshrs(self, v: Any, s: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
     def vsqrt(self, v: Any, mask: Any = ..., *, pmode: Any = ...) -> Any: ...
-    def vsstb(self, value: Any, ptr: Any, off: Any, block_stride: Any, mask: Any, *, pmode: Any = ...) -> Any:
+    def vsstb(self, value: Any, ptr: Any, off: Any, block_stride: Any, mask: MaskValue, *, pmode: Any = ...) -> Any:
         """Store blocks of 32 bytes that lie apart."""
         ...
     def vstore(self, value: Any, ptr: Any, off: Any = ..., mask: Any = ..., *, dist_mode: Any = ..., group: Any = ..., stride: Any = ..., block_stride: Any = ..., repeat_stride: Any = ..., pmode: Any = ...) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from ptosim.author import scalars, words
+from ptosim.author import scalars, vector, words
 from ptosim.author.call import bound_roles, required
 from ptosim.author.dtypes import DTYPES
 from ptosim.author.surface import HERE, PLAIN, SPELLINGS, attribute_names, tile_call, tile_names
@@ -27,8 +27,9 @@ HEAD = '''"""Written by `make stubs` from the operation classes; what a call doe
 # fmt: off
 # ruff: noqa
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from ptosim.author.dtypes import MaskDescription
 from ptosim.author.tiles import TileSlice, TileValue
@@ -48,6 +49,18 @@ _Integer: TypeAlias = ScalarValue | int
 _Number: TypeAlias = ScalarValue | float | str
 _Address: TypeAlias = PointerValue | PointerOffset | Tile | TileSlice
 _Word: TypeAlias = Enum | str
+_Element = TypeVar("_Element")
+
+class ptr(PointerValue, Generic[_Element]):
+    """A pointer to elements of a type in a memory: gm, ub (or vec), mat, left, right, acc, bias, scaling."""
+    def __new__(cls, element_type: Any, space: Any = ...) -> Any: ...
+    def __init__(self, element_type: Any, space: Any = ...) -> None: ...
+
+class gm_ptr(PointerValue, Generic[_Element]):
+    """A pointer to elements of a type in global memory."""
+    def __new__(cls, element_type: Any) -> Any: ...
+    def __init__(self, element_type: Any) -> None: ...
+
 '''
 _TYPES = {
     **dict.fromkeys(("V", "vreg"), "RegisterValue"),
@@ -57,6 +70,12 @@ _TYPES = {
     "align": "AlignValue",
 }
 """By what an operation class says of an operand: what a call takes for it."""
+_SAID = re.compile(
+    r"(?:RegisterValue|(?:Mask|Align|Scalar|Pointer|View)Value|None|Sequence|Any|bool|int|str|tuple|[\[\], |])+"
+)
+"""Annotations of a call that is written by hand whose words the stub knows as well."""
+_REGISTERS = frozenset(("v", "a", "b", "m", "x", "y", "acc", "low", "high"))
+"""Parameters of calls on vectors that are registers, but for a number that is broadcast."""
 
 
 def _first_line(text: str | None) -> str:
@@ -85,8 +104,33 @@ def _written(function: Callable[..., Any], is_method: bool = False) -> str:
         elif each.kind == each.VAR_KEYWORD:
             parts.append(f"**{each.name}: Any")
         else:
-            parts.append(f"{each.name}: Any{default}")
+            parts.append(f"{each.name}: {_annotation(function, each)}{default}")
     return ", ".join(parts)
+
+
+def _annotation(function: Callable[..., Any], each: inspect.Parameter) -> str:
+    """The type of a parameter that has no default; others are given by dictionaries as well, which checkers refuse."""
+    if each.default is not each.empty:
+        return "Any"
+    if each.name == "mask":
+        return "MaskValue"
+    if each.name in _REGISTERS and function.__module__ == vector.__name__ and function.__name__ != "vdup":
+        return "RegisterValue"
+    return each.annotation if _SAID.fullmatch(str(each.annotation)) else "Any"
+
+
+def _hand_written(name: str, function: Callable[..., Any]) -> str:
+    """A call that is written by hand. One that gives a pointer as well where post_update is said has two forms."""
+    parameters, said = _written(function), str(inspect.signature(function).return_annotation)
+    result = said if _SAID.fullmatch(said) else "Any"
+    plain, _, updated = result.partition(" | ")
+    update = re.compile(r", post_update: Any = \.\.\.")
+    if not updated or not update.search(parameters):
+        return _definition(name, parameters, function.__doc__, result=result)
+    plain, updated = ("None", plain) if updated == "None" else (plain, updated)
+    without = update.sub("", parameters).removesuffix(", *")
+    forms = (without, plain), (update.sub(", post_update: _Word", parameters), updated)
+    return "".join(f"@overload\n{_definition(name, words, function.__doc__, result=each)}" for words, each in forms)
 
 
 def _derived(kind: type[PTOOperation], is_method: bool = False) -> str:
@@ -180,8 +224,7 @@ def pto_stub() -> str:
     at_home = {name for names in HOMES.values() for name in names.split()}
     own = {name: getattr(room, name) for room, names in HERE.values() for name in names.split()}
     own |= {"alloc_tile": _named("alloc_tile"), "print": _named("print")}
-    for name, function in sorted(own.items()):
-        out.append(_definition(name, _written(function), function.__doc__))
+    out += [_hand_written(name, function) for name, function in sorted(own.items()) if name not in ("ptr", "gm_ptr")]
     for name, kind in sorted(attribute_names().items()):
         if name not in own and name not in at_home:
             out.append(_definition(name, _derived(kind), kind.__doc__, result=_result(kind)))
