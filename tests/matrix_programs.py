@@ -125,6 +125,36 @@ class Program:
         written = ", ".join(f"%{one}" for one in outs) + " : " + ", ".join(self.types[one] for one in outs)
         self.lines += [f"pto.{name} ins({text}{keywords}) outs({written}) {attributes}", "pto.barrier <PIPE_ALL>"]
 
+    def loaded(
+        self,
+        elements: tuple[str, str],
+        sizes: tuple[int, int, int],
+        room: tuple[int, int, int],
+        acc: str = "f32",
+        layouts: tuple[str, str] = (NZ, NZ),
+        acc_rows: int | None = None,
+    ) -> None:
+        """Views %a and %b of m, n and k; tiles %la and %rb that hold them, with room for so many; %ac for a product.
+
+        An operand laid out as ZN comes from a view by columns.
+        """
+        (m, n, k), (rows, cols, depth) = sizes, room
+        for name, element, size, layout in zip("ab", elements, ((m, k), (k, n)), layouts, strict=True):
+            self.view(name, element, size, (1, size[0]) if layout == ZN else None)
+        left, right = f"{rows}x{depth}x{elements[0]}, valid={m}x{k}", f"{depth}x{cols}x{elements[1]}, valid={k}x{n}"
+        self.tile("ma", f"mat, {left}", layouts[0])
+        self.tile("mb", f"mat, {right}", layouts[1])
+        self.tile("la", f"left, {left}", NZ)
+        self.tile("rb", f"right, {right}", ZN)
+        self.tile("ac", f"acc, {acc_rows or rows}x{cols}x{acc}, valid={m}x{n}", ACC)
+        for op, source, dest in (
+            ("tload", "a", "ma"),
+            ("tload", "b", "mb"),
+            ("tmov", "ma", "la"),
+            ("tmov", "mb", "rb"),
+        ):
+            self.op(op, [source], [dest])
+
     def _value(self, value: Any) -> tuple[str, str]:
         if isinstance(value, int):
             return self.number(value), "index"

@@ -57,32 +57,6 @@ def test_a_loop_of_narrow_integers() -> None:
     assert same(body)[4096:4100].view("i4")[0] == 100 + 109 + 118
 
 
-def test_a_while_loop() -> None:
-    """Collatz from 27: 111 steps."""
-    body = f"""
-    %last, %sum = scf.while (%a = %c27_i32, %n = %c0_i32) : (i32, i32) -> (i32, i32) {{
-      %go = arith.cmpi ne, %a, %c1_i32 : i32
-      scf.condition(%go) %a, %n : i32, i32
-    }} do {{
-    ^bb0(%x: i32, %m: i32):
-      %odd = arith.trunci %x : i32 to i1
-      %next = scf.if %odd -> (i32) {{
-        %triple = arith.muli %x, %c3_i32 : i32
-        %one_more = arith.addi %triple, %c1_i32 : i32
-        scf.yield %one_more : i32
-      }} else {{
-        %half = arith.shrui %x, %c1_i32 : i32
-        scf.yield %half : i32
-      }}
-      %count = arith.addi %m, %c1_i32 : i32
-      scf.yield %next, %count : i32, i32
-    }}
-    {STORE_SUM}"""
-    assert same(body)[4096:4100].view("i4")[0] == 111
-    found = wrong(body, max_steps=110)
-    assert found.kind == "limit"
-
-
 CARRIED = """
 %zero = pto.vbr %c0.0_f32 : f32 -> V<f32>
 %full = pto.pset_b32 "PAT_ALL" : M<b32>
@@ -237,34 +211,6 @@ def test_a_function_without_a_body() -> None:
     }}"""
     found = wrong(body, rest=HELPERS)
     assert (found.kind, found.loops) == ("unsupported", (2,))
-
-
-def test_a_strict_scope_and_a_marked_loop() -> None:
-    body = """
-    pto.strict_vecscope(%ub_f32, %c3_i32) {
-    ^bb0(%p: P<f32>, %n: i32):
-      %zero = arith.constant 0 : index
-      %m, %rest = pto.plt_b32 %n : i32 -> M<b32>, i32
-      %v = pto.vlds %p[%zero] : P<f32> -> V<f32>
-      %two = arith.constant 1024 : index
-      pto.vsts %v, %p[%two], %m : V<f32>, P<f32>, M<b32>
-    } : (P<f32>, i32) -> ()
-    scf.for %i = %c0 to %c4 step %c1 {
-      %at = arith.muli %i, %c64 : index
-      %m = pto.pset_b32 "PAT_M3" : M<b32>
-      %v = pto.vlds %ub_f32[%at] : P<f32> -> V<f32>
-      pto.vsts %v, %ub4608_f32[%at], %m : V<f32>, P<f32>, M<b32>
-    } {llvm.loop.aivector_scope}"""
-    same(body)
-
-
-def test_deep_nesting() -> None:
-    depth = 60
-    opening = "".join(f"scf.for %i{n} = %c0 to %c1 step %c1 {{\nscf.if %yes {{\n" for n in range(depth))
-    body = f"""%yes = arith.constant true
-    {opening}pto.store_scalar %c7_i32, %ub4096_i32[%c0] : P<i32>, i32
-    {"}" * (2 * depth)}"""
-    assert same(body)[4096] == 7
 
 
 @table("bound, steady",

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from small_kernels import failure, module, run, scope, ub_after
-from tables import table
+from small_kernels import failure, module, run, ub_after
 
 
 def result(body: str, *arguments: int, parameters: str = "", rest: str = "") -> int:
@@ -13,33 +12,6 @@ def result(body: str, *arguments: int, parameters: str = "", rest: str = "") -> 
     store = "pto.store_scalar %r, %out[%c0] : G<i32>, i32"
     run(module(f"%out: G<i32>{parameters}", f"{body}\n{store}", rest=rest), out, *arguments)
     return int(out[0])
-
-
-SUM = """%r = scf.for %i = %low to %high step %step iter_args(%s = %c0_i32) -> (i32) {
-    %i_i32 = arith.index_cast %i : index to i32
-    %next = arith.addi %s, %i_i32 : i32
-    scf.yield %next : i32
-    }"""
-
-
-@table("low, high, step", (0, 10, 1), (3, 17, 5), (5, 5, 1), (6, 5, 1), (-3, 4, 2), (0, 1, 100))
-def test_a_loop_counts_as_range_does(low: int, high: int, step: int) -> None:
-    found = result(SUM, low, high, step, parameters=", %low: index, %high: index, %step: index")
-    assert found == sum(range(low, high, step))
-
-
-@pytest.mark.parametrize("step", [0, -1])
-def test_the_step_of_a_loop_is_positive(step: int) -> None:
-    text = module("%low: index, %high: index, %step: index", SUM)
-    assert failure(text, 0, 5, step).kind == "arithmetic"
-
-
-def test_a_loop_over_another_type() -> None:
-    body = """%r = scf.for %i = %c0_i32 to %c5_i32 step %c1_i32 iter_args(%s = %c0_i32) -> (i32) : i32 {
-    %next = arith.addi %s, %i : i32
-    scf.yield %next : i32
-    }"""
-    assert result(body) == 10
 
 
 def test_carried_values_change_places() -> None:
@@ -136,23 +108,6 @@ def test_helpers_call_helpers() -> None:
     %t, %q = func.call @both(%s, %p) : (i32, i32) -> (i32, i32)
     %r = arith.subi %q, %t : i32"""
     assert result(body, rest=HELPERS) == 13 * 42 - (13 + 42)
-
-
-def test_a_helper_of_vectors_is_called_in_a_scope() -> None:
-    helper = """func.func @twice(%v: V<f32>, %m: M<b32>) -> V<f32> {
-    %d = pto.vadd %v, %v, %m : V<f32>, V<f32>, M<b32> -> V<f32>
-    return %d : V<f32>
-    }"""
-    body = """%x = pto.vdup %c1.5_f32, %all_b32 : f32, M<b32> -> V<f32>
-    %y = func.call @twice(%x, %all_b32) : (V<f32>, M<b32>) -> V<f32>
-    %z = func.call @twice(%y, %all_b32) : (V<f32>, M<b32>) -> V<f32>
-    pto.vsts %z, %ub_f32[%c0], %all_b32 : V<f32>, P<f32>, M<b32>"""
-    tail = """pto.barrier #pto.pipe<PIPE_ALL>
-    %v = pto.load_scalar %ub_f32[%c63] : P<f32> -> f32
-    pto.store_scalar %v, %out[%c0] : G<f32>, f32"""
-    out = np.zeros(1, np.float32)
-    run(module("%out: G<f32>", f"{scope(body)}\n{tail}", rest=helper), out)
-    assert out[0] == 6.0
 
 
 def test_a_helper_with_a_scope_of_its_own() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from matrix_programs import ACC, DN, DTYPES, ND, NZ, ZN, Program, product, random, up
+from matrix_programs import DN, DTYPES, ND, NZ, Program, product, random, up
 from ptosim.effects.names import Space
 from tables import table
 from tiles.test_convert import grid
@@ -19,18 +19,8 @@ M, N, K = 20, 40, 32
 
 def program_of(acc: str = "f32", target: str = "a5", m: int = M, n: int = N) -> Program:
     """A product of m x 32 by 32 x n in %ac."""
-    element = "i8" if acc == "i32" else "f16"
-    rows, cols = up(m, 32), up(n, 32)
     program = Program(target)
-    program.view("a", element, (m, K))
-    program.view("b", element, (K, n))
-    program.tile("ma", f"mat, {rows}x{K}x{element}, valid={m}x{K}", NZ)
-    program.tile("mb", f"mat, {K}x{cols}x{element}, valid={K}x{n}", NZ)
-    program.tile("la", f"left, {rows}x{K}x{element}, valid={m}x{K}", NZ)
-    program.tile("rb", f"right, {K}x{cols}x{element}, valid={K}x{n}", ZN)
-    program.tile("ac", f"acc, {rows}x{cols}x{acc}, valid={m}x{n}", ACC)
-    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
-        program.op(name, [source], [dest])
+    program.loaded(("i8" if acc == "i32" else "f16",) * 2, (m, n, K), (up(m, 32), up(n, 32), K), acc)
     program.op("tmatmul", ["la", "rb"], ["ac"])
     return program
 
@@ -186,10 +176,7 @@ def test_a_tile_of_parameters_quantises_column_by_column(acc: str, element: str,
     else:
         program.op("tload", ["p"], ["mp"])
         program.op("tmov", ["mp"], ["fp"])
-    program.lines += [
-        f"pto.tstore ins(%ac : {program.types['ac']} fp %fp : {program.types['fp']}) outs(%c : {program.types['c']})",
-        "pto.barrier <PIPE_ALL>",
-    ]
+    program.op("tstore", ["ac"], ["c"], keywords=f" fp %fp : {program.types['fp']}")
     program.run(a, b, out, parameters)
     expected = quantised(c, element, scales, 3, signed)
     assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
@@ -214,10 +201,7 @@ def test_a_tile_of_scales_quantises_column_by_column(kind: str, acc: str, elemen
     else:
         program.op("tload", ["p"], ["mp"])
         program.op("tmov", ["mp"], ["fp"])
-    program.lines += [
-        f"pto.tstore ins(%ac : {program.types['ac']} fp %fp : {program.types['fp']}) outs(%c : {program.types['c']})",
-        "pto.barrier <PIPE_ALL>",
-    ]
+    program.op("tstore", ["ac"], ["c"], keywords=f" fp %fp : {program.types['fp']}")
     program.run(a, b, out, scales)
     expected = quantised(c, element, scales[:1].astype(np.float64), signed=element != "ui8")
     assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
@@ -259,10 +243,7 @@ def test_parameters_out_of_a_longer_row(kind: str):
     program.tile("fp", f"scaling, 1x48x{kind}")
     program.op("tload", ["p"], ["mp"])
     program.op("textract", ["mp", 0, 64], ["fp"])
-    program.lines += [
-        f"pto.tstore ins(%ac : {program.types['ac']} fp %fp : {program.types['fp']}) outs(%c : {program.types['c']})",
-        "pto.barrier <PIPE_ALL>",
-    ]
+    program.op("tstore", ["ac"], ["c"], keywords=f" fp %fp : {program.types['fp']}")
     program.run(a, b, out, scales if kind == "f32" else scales.view(np.uint32).astype(np.int64))
     assert np.array_equal(out, (c * scales[:, 64 : 64 + N]).astype(np.float16))
 
@@ -424,10 +405,7 @@ def test_with_parameters_a_view_may_be_smaller(rows: int):
     program.view("p", "f32", (1, N))
     program.tile("fp", "scaling, 1x48xf32, valid=1x40")
     program.op("tload", ["p"], ["fp"])
-    program.lines += [
-        f"pto.tstore ins(%ac : {program.types['ac']} fp %fp : {program.types['fp']}) outs(%c : {program.types['c']})",
-        "pto.barrier <PIPE_ALL>",
-    ]
+    program.op("tstore", ["ac"], ["c"], keywords=f" fp %fp : {program.types['fp']}")
     report = program.run(a, b, out, scales)
     assert np.array_equal(out, (c * 0.5).astype(np.float16)[:rows])
     assert any("rows of %ac to a view of" in finding.message for finding in report.findings)

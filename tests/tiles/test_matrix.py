@@ -25,23 +25,19 @@ def multiplied(
     element: str, m: int, n: int, k: int, target: str = "a5", layouts: tuple[str, str] = (NZ, NZ), name: str = "tmatmul"
 ) -> Program:
     """Load, move, multiply and store. An operand laid out as ZN comes from a view by columns."""
-    unit = max(16, block(element))
-    rows, cols, depth, acc = up(m, unit), up(n, unit), up(k, unit), accumulator(element)
-    program = Program(target)
-    for view, size, layout in (("a", (m, k), layouts[0]), ("b", (k, n), layouts[1])):
-        program.view(view, element, size, (1, size[0]) if layout == ZN else None)
-    program.view("c", acc, (m, n))
-    program.tile("ma", f"mat, {rows}x{depth}x{element}, valid={m}x{k}", layouts[0])
-    program.tile("mb", f"mat, {depth}x{cols}x{element}, valid={k}x{n}", layouts[1])
-    program.tile("la", f"left, {rows}x{depth}x{element}, valid={m}x{k}", NZ)
-    program.tile("rb", f"right, {depth}x{cols}x{element}, valid={k}x{n}", ZN)
-    program.tile("ac", f"acc, {rows}x{cols}x{acc}, valid={m}x{n}", ACC)
-    program.op("tload", ["a"], ["ma"])
-    program.op("tload", ["b"], ["mb"])
-    program.op("tmov", ["ma"], ["la"])
-    program.op("tmov", ["mb"], ["rb"])
+    unit, program = max(16, block(element)), Program(target)
+    program.loaded((element,) * 2, (m, n, k), (up(m, unit), up(n, unit), up(k, unit)), accumulator(element), layouts)
+    program.view("c", accumulator(element), (m, n))
     program.op(name, ["la", "rb"], ["ac"])
     return program
+
+
+def stored(program: Program, held: list[Any], m: int, n: int, acc: str, *more: Any) -> Any:
+    """What comes to GM when the accumulators are stored at last."""
+    c = np.zeros((m, n), DTYPES[acc])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(*held, c, *more)
+    return c
 
 
 def operands(element: str, m: int, n: int, k: int, layouts: tuple[str, str] = (NZ, NZ)) -> tuple[Any, Any, Any, Any]:
@@ -54,34 +50,24 @@ def operands(element: str, m: int, n: int, k: int, layouts: tuple[str, str] = (N
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize(("m", "n", "k"), SHAPES)
 def test_a_product_from_gm_to_gm(element: str, m: int, n: int, k: int):
-    a, b, held_a, held_b = operands(element, m, n, k)
-    c = np.zeros((m, n), DTYPES[accumulator(element)])
-    program = multiplied(element, m, n, k)
-    program.op("tstore", ["ac"], ["c"])
-    program.run(held_a, held_b, c)
-    assert np.array_equal(c, product(a, b))
+    a, b, *held = operands(element, m, n, k)
+    found = stored(multiplied(element, m, n, k), held, m, n, accumulator(element))
+    assert np.array_equal(found, product(a, b))
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("layouts", [(NZ, ZN), (ZN, NZ), (ZN, ZN)])
 def test_operands_of_either_layout(element: str, layouts: tuple[str, str]):
     m, n, k = 40, 17, 70
-    a, b, held_a, held_b = operands(element, m, n, k, layouts)
-    c = np.zeros((m, n), DTYPES[accumulator(element)])
-    program = multiplied(element, m, n, k, layouts=layouts)
-    program.op("tstore", ["ac"], ["c"])
-    program.run(held_a, held_b, c)
-    assert np.array_equal(c, product(a, b))
+    a, b, *held = operands(element, m, n, k, layouts)
+    found = stored(multiplied(element, m, n, k, layouts=layouts), held, m, n, accumulator(element))
+    assert np.array_equal(found, product(a, b))
 
 
 def test_a2a3_has_the_same_products():
     m, n, k = 40, 20, 50
-    a, b, held_a, held_b = operands("f16", m, n, k)
-    c = np.zeros((m, n), np.float32)
-    program = multiplied("f16", m, n, k, "a2a3")
-    program.op("tstore", ["ac"], ["c"])
-    program.run(held_a, held_b, c)
-    assert np.array_equal(c, product(a, b))
+    a, b, *held = operands("f16", m, n, k)
+    assert np.array_equal(stored(multiplied("f16", m, n, k, "a2a3"), held, m, n, "f32"), product(a, b))
 
 
 # --- forms ------------------------------------------------------------------------------------------------------------
@@ -91,11 +77,9 @@ def test_a2a3_has_the_same_products():
 def test_a_product_is_added_to_its_accumulator(element: str):
     m, n, k = 20, 33, 40
     a, b, *held = operands(element, m, n, k)
-    c = np.zeros((m, n), DTYPES[accumulator(element)])
     program = multiplied(element, m, n, k)
     program.op("tmatmul.acc", ["ac", "la", "rb"], ["ac"])
-    program.op("tstore", ["ac"], ["c"])
-    program.run(*held, c)
+    c = stored(program, held, m, n, accumulator(element))
     once = product(a, b)
     exact = a.astype(np.float64) @ b.astype(np.float64) + once
     assert np.array_equal(c, once * 2 if element == "i8" else exact.astype(np.float32))
@@ -115,7 +99,6 @@ def test_a_bias_is_added_to_every_row(element: str, bias: str):
     a, b, *held = operands(element, m, n, k)
     row = random(bias, (1, n), 3)
     acc = accumulator(element)
-    c = np.zeros((m, n), DTYPES[acc])
     program = multiplied(element, m, n, k)
     cols = up(n, max(16, block(element)))
     program.view("row", bias, (1, n))
@@ -124,8 +107,7 @@ def test_a_bias_is_added_to_every_row(element: str, bias: str):
     program.op("tload", ["row"], ["mr"])
     program.op("tmov", ["mr"], ["br"])
     program.op("tmatmul.bias", ["la", "rb", "br"], ["ac"])
-    program.op("tstore", ["ac"], ["c"])
-    program.run(*held, c, row)
+    c = stored(program, held, m, n, acc, row)
     exact = a.astype(np.float64) @ b.astype(np.float64) + row.astype(np.float64)
     assert np.array_equal(c, exact.astype(DTYPES[acc]))
 
@@ -135,51 +117,30 @@ def test_a_bias_is_added_to_every_row(element: str, bias: str):
 @pytest.mark.parametrize("layout", [NZ, ""])
 def test_a_row_times_a_matrix(element: str, k: int, n: int, layout: str):
     a, b, *_ = operands(element, 1, n, k)
-    unit = max(16, block(element))
-    depth, cols, acc = up(k, 16 * block(element)), up(n, unit), accumulator(element)
-    c = np.zeros((1, n), DTYPES[acc])
+    depth, cols, acc = up(k, 16 * block(element)), up(n, max(16, block(element))), accumulator(element)
     program = Program()
-    program.view("a", element, (1, k))
-    program.view("b", element, (k, n))
+    program.loaded((element,) * 2, (1, n, k), (1, cols, depth), acc, (layout, NZ), acc_rows=16)
     program.view("c", acc, (1, n))
-    program.tile("ma", f"mat, 1x{depth}x{element}, valid=1x{k}", layout)
-    program.tile("mb", f"mat, {depth}x{cols}x{element}, valid={k}x{n}", NZ)
-    program.tile("la", f"left, 1x{depth}x{element}, valid=1x{k}", NZ)
-    program.tile("rb", f"right, {depth}x{cols}x{element}, valid={k}x{n}", ZN)
-    program.tile("ac", f"acc, 16x{cols}x{acc}, valid=1x{n}", ACC)
-    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
-        program.op(name, [source], [dest])
     program.op("tgemv", ["la", "rb"], ["ac"])
-    program.op("tstore", ["ac"], ["c"])
-    program.run(a, b, c)
-    assert np.array_equal(c, product(a, b))
+    assert np.array_equal(stored(program, [a, b], 1, n, acc), product(a, b))
 
 
 def test_a_row_times_a_matrix_is_added_to_an_accumulator_or_a_bias():
     """pto.tgemv.bias, then pto.tgemv.acc."""
     k, n = 64, 32
     a, b, *_ = operands("f16", 1, n, k)
-    row, c = random("f32", (1, n), 3), np.zeros((1, n), np.float32)
+    row = random("f32", (1, n), 3)
     program = Program()
-    program.view("a", "f16", (1, k))
-    program.view("b", "f16", (k, n))
+    program.loaded(("f16", "f16"), (1, n, k), (1, n, 256), layouts=("", NZ), acc_rows=16)
     program.view("c", "f32", (1, n))
     program.view("row", "f32", (1, n))
-    program.tile("ma", f"mat, 1x256xf16, valid=1x{k}")
-    program.tile("mb", f"mat, 256x{n}xf16, valid={k}x{n}", NZ)
     program.tile("mr", f"mat, 1x{n}xf32")
-    program.tile("la", f"left, 1x256xf16, valid=1x{k}", NZ)
-    program.tile("rb", f"right, 256x{n}xf16, valid={k}x{n}", ZN)
     program.tile("br", f"bias, 1x{n}xf32")
-    program.tile("ac", f"acc, 16x{n}xf32, valid=1x{n}", ACC)
-    for source, dest in (("a", "ma"), ("b", "mb"), ("row", "mr")):
-        program.op("tload", [source], [dest])
-    for source, dest in (("ma", "la"), ("mb", "rb"), ("mr", "br")):
-        program.op("tmov", [source], [dest])
+    program.op("tload", ["row"], ["mr"])
+    program.op("tmov", ["mr"], ["br"])
     program.op("tgemv.bias", ["la", "rb", "br"], ["ac"])
     program.op("tgemv.acc", ["ac", "la", "rb"], ["ac"])
-    program.op("tstore", ["ac"], ["c"])
-    program.run(a, b, c, row)
+    c = stored(program, [a, b], 1, n, "f32", row)
     exact = a.astype(np.float64) @ b.astype(np.float64)
     once = (exact + row.astype(np.float64)).astype(np.float32)
     assert np.array_equal(c, (exact + once).astype(np.float32))
@@ -191,10 +152,7 @@ def test_hif8():
     codes, meaning = np.array([0x40, 0xC0, 0x08, 0x00], np.uint8), np.array([16.0, -16.0, 1.0, 0.0])
     rng = np.random.default_rng(1)
     a, b = rng.integers(0, 4, (m, k)), rng.integers(0, 4, (k, n))
-    c = np.zeros((m, n), np.float32)
-    program = multiplied("!pto.hif8", m, n, k)
-    program.op("tstore", ["ac"], ["c"])
-    program.run(codes[a], codes[b], c)
+    c = stored(multiplied("!pto.hif8", m, n, k), [codes[a], codes[b]], m, n, "f32")
     assert np.array_equal(c, (meaning[a] @ meaning[b]).astype(np.float32))
 
 
@@ -202,22 +160,11 @@ def test_hif8():
 def test_eight_bit_floats(elements: tuple[str, str]):
     m, n, k = 20, 40, 70
     a, b = random(elements[0], (m, k), 1), random(elements[1], (k, n), 2)
-    c = np.zeros((m, n), np.float32)
     program = Program()
-    program.view("a", elements[0], (m, k))
-    program.view("b", elements[1], (k, n))
+    program.loaded(elements, (m, n, k), (32, 64, 96))
     program.view("c", "f32", (m, n))
-    program.tile("ma", f"mat, 32x96x{elements[0]}, valid={m}x{k}", NZ)
-    program.tile("mb", f"mat, 96x64x{elements[1]}, valid={k}x{n}", NZ)
-    program.tile("la", f"left, 32x96x{elements[0]}, valid={m}x{k}", NZ)
-    program.tile("rb", f"right, 96x64x{elements[1]}, valid={k}x{n}", ZN)
-    program.tile("ac", f"acc, 32x64xf32, valid={m}x{n}", ACC)
-    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
-        program.op(name, [source], [dest])
     program.op("tmatmul", ["la", "rb"], ["ac"])
-    program.op("tstore", ["ac"], ["c"])
-    program.run(a, b, c)
-    assert np.array_equal(c, product(a, b))
+    assert np.array_equal(stored(program, [a, b], m, n, "f32"), product(a, b))
 
 
 # --- windows and sizes that only the run knows ------------------------------------------------------------------------
@@ -329,22 +276,11 @@ def test_an_accumulator_is_read_as_it_was_written():
     """Groups of 16 columns of a product of 20 rows lie 32 rows apart, also in an accumulator of 64."""
     m, n, k = 20, 40, 32
     a, b, *held = operands("f16", m, n, k)
-    c = np.zeros((m, n), np.float32)
     program = Program()
-    program.view("a", "f16", (m, k))
-    program.view("b", "f16", (k, n))
+    program.loaded(("f16", "f16"), (m, n, k), (64, 48, 32))
     program.view("c", "f32", (m, n))
-    program.tile("ma", f"mat, 64x32xf16, valid={m}x{k}", NZ)
-    program.tile("mb", f"mat, 32x48xf16, valid={k}x{n}", NZ)
-    program.tile("la", f"left, 64x32xf16, valid={m}x{k}", NZ)
-    program.tile("rb", f"right, 32x48xf16, valid={k}x{n}", ZN)
-    program.tile("ac", f"acc, 64x48xf32, valid={m}x{n}", ACC)
-    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
-        program.op(name, [source], [dest])
     program.op("tmatmul", ["la", "rb"], ["ac"])
-    program.op("tstore", ["ac"], ["c"])
-    program.run(*held, c)
-    assert np.array_equal(c, product(a, b))
+    assert np.array_equal(stored(program, held, m, n, "f32"), product(a, b))
 
 
 def test_a_product_of_other_rows_than_its_accumulator_is_reported():
@@ -389,7 +325,7 @@ def test_operands_in_l1_are_read_as_if_they_were_moved(element: str, layouts: tu
     a, b, *held = operands(element, m, n, k, layouts)
     c = np.zeros((m, n), DTYPES[accumulator(element)])
     program = multiplied(element, m, n, k, layouts=layouts)
-    del program.lines[-6:]  # the moves and the product
+    program.lines = [line for line in program.lines if not line.startswith(("pto.tmov", "pto.tmatmul"))]
     program.op("tmatmul", ["ma", "mb"], ["ac"])
     program.op("tstore", ["ac"], ["c"])
     report = program.run(*held, c)
@@ -408,12 +344,10 @@ def test_products_round_to_tf32_behind_the_mode(enable: bool, target: str):
     """On a2a3 the mode changes nothing."""
     m, n, k = 16, 32, 40
     a, b, *held = operands("f32", m, n, k)
-    c = np.zeros((m, n), np.float32)
     program = multiplied("f32", m, n, k, target)
     at = next(index for index, line in enumerate(program.lines) if "tmatmul" in line)
     program.lines.insert(at, f"pto.settf32mode {{enable = {str(enable).lower()}}}")
-    program.op("tstore", ["ac"], ["c"])
-    program.run(*held, c)
+    c = stored(program, held, m, n, "f32")
     assert np.array_equal(c, product(tf32(a), tf32(b)) if enable and target == "a5" else product(a, b))
 
 
@@ -428,20 +362,12 @@ def test_products_of_parts_of_operands(target: str, element: str):
     a, b = random(element, (m, k), 1), random(element, (k, n), 2)
     acc = accumulator(element)
     program = Program(target)
-    program.view("a", element, (m, k))
-    program.view("b", element, (k, n))
+    program.loaded((element,) * 2, (m, n, k), (m, n, k), acc)
     program.view("c", acc, (m, 32))
-    program.tile("ma", f"mat, {m}x{k}x{element}", NZ)
-    program.tile("mb", f"mat, {k}x{n}x{element}", NZ)
-    program.tile("la", f"left, {m}x{k}x{element}", NZ)
-    program.tile("rb", f"right, {k}x{n}x{element}", ZN)
-    program.tile("ac", f"acc, {m}x{n}x{acc}", ACC)
-    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
-        program.op(name, [source], [dest])
 
     def part(name: str, source: str, row: int, col: int, rows: int, cols: int) -> str:
         type_ = program.types[source]
-        program.types[name] = re.sub(r"\d+x\d+", f"{rows}x{cols}", type_, count=1)
+        program.types[name] = re.sub(r"\d+x\d+", f"{rows}x{cols}", type_)
         place = f"%{source}[{program.number(row)}, {program.number(col)}] sizes [{rows}, {cols}]"
         program.lines.append(f"%{name} = pto.subview {place} : {type_} -> {program.types[name]}")
         return name
