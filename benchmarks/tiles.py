@@ -134,7 +134,7 @@ def _starting(rows: list[dict[str, Any]]) -> None:
         module = _loaded(text).executable
         compile_kernel(module, module.kernels[0], drop=False)
 
-    add("load and compile 300 tile operations", in_turns(compiled, rounds=3)[0], 1.2)
+    add("load and compile 300 tile operations", in_turns(compiled, rounds=5)[0], 0.3)
     with tempfile.TemporaryDirectory() as directory, patch.dict(os.environ, XDG_CACHE_HOME=directory):
         x, y = np.zeros(1 << 12, np.float32), np.zeros(1 << 12, np.float32)
         kernel = ptosim.load(text, sync="written").kernel()

@@ -7,17 +7,17 @@ object is what users get, so the reference engine is held against code of both l
 from collections.abc import Callable
 from itertools import count
 
-from ptosim.native.host.toolchain import Host
+from ptosim.native.host.toolchain import LEVEL, Host
 
 USUAL = 16
 """Of so many objects one is as usual."""
 
 
-def mostly_quick(compile_object: Callable[..., bytes], first: int) -> Callable[[str, Host], bytes]:
+def mostly_quick(compile_object: Callable[..., bytes], first: int) -> Callable[..., bytes]:
     """`first` decides which of the objects are as usual."""
     numbers = count(first)
 
-    def compiled(text: str, host: Host) -> bytes:
-        return compile_object(text, host) if next(numbers) % USUAL == 0 else compile_object(text, host, level=0)
+    def compiled(text: str, host: Host, level: int = LEVEL) -> bytes:
+        return compile_object(text, host, level=level if next(numbers) % USUAL == 0 else 0)
 
     return compiled

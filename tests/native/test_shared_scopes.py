@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ import ptosim
 from ptosim.diagnostics import PTOError, Source
 from ptosim.loading import load_module
 from ptosim.native.build.compilation import compile_kernel, lower
-from ptosim.native.build.sharing import FEW
+from ptosim.native.build.sharing import FEW, MANY
 from ptosim.native.host.toolchain import this_host
+from ptosim.native.ir import module as object_module
 from tables import table
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 ROW = "!pto.tile_buf<vec, 1x64xf32>"
 PART = "!pto.partition_tensor_view<1x64xf32>"
 VIEW = "!pto.tensor_view<?x?xf32>"
@@ -341,3 +344,50 @@ def test_what_is_kept_of_a_kernel_knows_the_place_of_every_operation():
     compiled = compile_kernel(module, module.kernels[0], drop=False)
     lines = {site[2][0] for site in compiled.data["sites"]}
     assert lines >= {line_of(scaled(3), name, n) for name in ("pto.tload", "pto.tstore") for n in range(3)}
+
+
+# --- kernels of very many operations ----------------------------------------------------------------------------------
+
+
+def test_structures_share_code_whatever_their_sizes_once_there_are_many():
+    """Three sizes of each are compiled apart in a kernel of few operations, and share code in one of many."""
+    names = [f"t{name}" for name in ("add", "sub", "mul", "max", "min", "div", "and", "or", "xor")]
+    assert 3 * len(names) > MANY
+
+    def text(operations: list[str]) -> str:
+        lines = [
+            line
+            for number, (name, width) in enumerate((name, width) for name in operations for width in (128, 192, 256))
+            for line in _two(name, number, width)
+        ]
+        return kernel(*lines)
+
+    assert entries(text(names[:4])) == 4 * 3
+    assert entries(text(names)) == len(names)
+
+
+def _two(name: str, number: int, width: int) -> list[str]:
+    element = "i32" if name in ("tand", "tor", "txor") else "f32"
+    type_ = f"!pto.tile_buf<vec, 1x{width}x{element}>"
+    return [
+        f"%a{number} = arith.constant {0x800 * number} : i64",
+        f"%w{number} = pto.alloc_tile addr = %a{number} : {type_}",
+        f"pto.{name} ins(%w{number}, %w{number} : {type_}, {type_}) outs(%w{number} : {type_})",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["tiles/softmax", "tiles/moe_expert", "flash_attention_f32", "producer_consumer_a5", "simt/lookup"]
+)
+def test_a_long_program_is_compiled_by_itself(name: str, monkeypatch: pytest.MonkeyPatch):
+    """It reaches entries, runners and tables of the other object, and computes the same."""
+    path = EXAMPLES / f"{name}.pto"
+    results: list[list[bytes]] = []
+    for longest in (object_module.LONG, -1):
+        monkeypatch.setattr(object_module, "LONG", longest)
+        loaded = ptosim.load(path).kernel()
+        arguments = loaded.example_arguments()
+        loaded(*arguments)
+        assert ptosim.check(loaded, *arguments).ok
+        results.append([np.asarray(each).tobytes() for each in arguments])
+    assert results[0] == results[1]

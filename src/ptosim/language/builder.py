@@ -316,10 +316,16 @@ def _class_of(name: str) -> type[PTOOperation]:
 
 
 def _made(kind: type[PTOOperation], given: Mapping[str, Any]) -> PTOOperation:
-    operands = {role: given[role] for role in kind.operand_roles if given.get(role) is not None}
-    properties = {role: _attribute(given[role]) for role in kind.property_roles if given.get(role) is not None}
-    unknown = set(given) - set(kind.operand_roles) - set(kind.property_roles) - set(kind.result_roles)
-    assert not unknown, f"{kind.name} has no {', '.join(sorted(unknown))}"
+    operands: dict[str, Any] = {}
+    properties: dict[str, Attribute] = {}
+    for role, value in given.items():
+        if role in kind.operand_roles:
+            operands[role] = value
+        elif role in kind.property_roles:
+            if value is not None:
+                properties[role] = _attribute(value)
+        else:
+            assert role in kind.result_roles, f"{kind.name} has no {role}"
     return kind.make(operands, _result_types(kind, given), properties)
 
 

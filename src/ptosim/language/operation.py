@@ -193,12 +193,12 @@ class PTOOperation(Readable):
 
     def segment(self, role: str) -> Sequence[SSAValue]:
         """The operands that play a role: one, none, or several."""
-        index = self.operand_roles.index(role)
-        if (segments := self.properties.get(SEGMENTS)) is None:
-            return self.operands[index : index + 1]
-        sizes = cast(Segments, segments).data
-        start = sum(sizes[:index])
-        return self.operands[start : start + sizes[index]]
+        index, sizes = self.operand_roles.index(role), self.properties.get(SEGMENTS)
+        if sizes is None:
+            return self._operands[index : index + 1]
+        counts = cast(Segments, sizes).data
+        start = sum(counts[:index])
+        return self._operands[start : start + counts[index]]
 
     def played(self, role: str) -> Sequence[SSAValue]:
         """The operands or results that play a role."""
@@ -275,15 +275,24 @@ class PTOOperation(Readable):
         regions: Sequence[Region] = (),
     ) -> Self:
         """Build an operation from operands by role."""
-        segments = [_as_list((operands or {}).get(role)) for role in cls.operand_roles]
-        kept = {name: value for name, value in (properties or {}).items() if value is not None}
+        values: list[SSAValue] = []
+        counts: list[int] = []
+        given = operands or {}
+        for role in cls.operand_roles:
+            segment, before = given.get(role), len(values)
+            if isinstance(segment, SSAValue):
+                values.append(segment)
+            elif segment is not None:
+                values.extend(segment)
+            counts.append(len(values) - before)
+        kept = {name: value for name, value in properties.items() if value is not None} if properties else {}
         if cls.optional_roles or cls.variadic_roles:
-            kept[SEGMENTS] = Segments(tuple(len(segment) for segment in segments))
+            kept[SEGMENTS] = Segments(tuple(counts))
         return cls.create(
-            operands=[value for segment in segments for value in segment],
+            operands=values,
             result_types=result_types,
             properties=kept,
-            attributes=dict(attributes or {}),
+            attributes=attributes or {},
             regions=regions,
         )
 
@@ -471,7 +480,15 @@ def needs_scope(op: Operation) -> bool:
     """Whether an operation belongs inside a vector scope; loops, branches, calls and selections only pass values on."""
     if not isinstance(op, PTOOperation) or not op.name.startswith("pto.") or op.is_scope:
         return False
-    return op.placement == "inside" or any(is_vector_state(value.type) for value in (*op.operands, *op.results))
+    return op.placement == "inside" or has_vector_state(op)
+
+
+def has_vector_state(op: Operation) -> bool:
+    """Whether an operation takes or gives values that live only inside a vector scope."""
+    for value in op.operands:
+        if is_vector_state(value.type):
+            return True
+    return any(is_vector_state(value.type) for value in op.results)
 
 
 def cores_of(op: PTOOperation) -> tuple[CoreKind, ...]:

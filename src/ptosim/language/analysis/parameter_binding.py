@@ -40,15 +40,21 @@ class Standing(NamedTuple):
 
 def standing(parsed: ParsedModule, op: Operation) -> Standing:
     """Name, place, pipe and provenance of an operation."""
-    record, scope = effects().get(op.name), enclosing_scope(op)
+    scope = enclosing_scope(op)
     return Standing(
         parsed.called(op),
         parsed.location(op),
-        record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
+        pipe_of(op),
         parsed.location(scope) if scope is not None else None,
         parsed.numbers.get(op, -1),
         f"simt {op.symbol}" if isinstance(op, SimtLaunch) else parsed.served(op),
     )
+
+
+def pipe_of(op: Operation) -> Pipe:
+    """The queue of an operation; V of a scope, S of what the scalar unit does itself."""
+    record = effects().get(op.name)
+    return record.pipe if record else Pipe.V if is_scope(op) else Pipe.S
 
 
 def element_for(op: Operation, which: Literal["element", "result_element"]) -> Element:

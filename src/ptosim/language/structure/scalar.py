@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Self, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntAttr, IntegerAttr, VectorType, i1
@@ -70,7 +71,7 @@ class Constant(PTOOperation, name="arith.constant"):
         convert = float_bits if part.is_float else integer_bits
         return tuple(convert(number, part) or 0 for number in dense.get_values())
 
-    @property
+    @cached_property
     def value(self) -> int | float:
         """The value: a signed integer, or a float."""
         return float_of(self.pattern, self.element) if self.element.is_float else integer_of(self.pattern, self.element)

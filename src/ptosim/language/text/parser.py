@@ -176,10 +176,11 @@ class ParsedModule:
 
     def serve(self, new: Operation, old: Operation) -> None:
         """A pass made the new operation, and all inside it, for the old one: it stands where that was written."""
-        for op in new.walk():
-            if old in self.positions:
-                self.positions[op] = self.positions[old]
-            self.origins[op] = self.origin(old)
+        position, origin = self.positions.get(old), self.origin(old)
+        for op in new.walk() if new.regions else (new,):
+            if position is not None:
+                self.positions[op] = position
+            self.origins[op] = origin
 
     def copied(self, op: Operation, values: dict[SSAValue, SSAValue] | None = None) -> Operation:
         """A copy of an operation that stands where it stands and serves what it serves; `values` take the place of its

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.dma import ATOMIC_SETTERS
@@ -43,7 +45,7 @@ def compile_kernel(
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
     host = host or this_host()
     unit, symbols = lower(module, program, drop, host, observer)
-    data = {
+    data: dict[str, Any] = {
         "kind": program.kind,
         "programs": symbols,
         "operations": [operation.to_json() for operation in unit.operations],
@@ -62,7 +64,17 @@ def compile_kernel(
     if observer is not UNOBSERVED:
         used = usage(program, module.target)
         data["usage"] = used and [sorted(side) for side in used]
-    return Compiled(compile_object(unit.module.text(), host), data)
+    return Compiled(_objects(unit.module.parts(), host, data), data)
+
+
+def _objects(texts: tuple[str, str | None], host: Host, data: dict[str, Any]) -> bytes:
+    """Object code; of two texts one behind the other, and the data say where the second one begins."""
+    usual, long = texts
+    image = compile_object(usual, host)
+    if long is None:
+        return image
+    data["second"] = len(image)
+    return image + compile_object(long, host, level=0)
 
 
 def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:

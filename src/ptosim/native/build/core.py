@@ -110,10 +110,14 @@ class Core:
     f: FunctionBuilder
     unit: Unit
     kind: CoreKind
-    origin: Site
-    """The operation that is lowered."""
+    standing: Callable[[], Site]
     flags: list[FlagStep] = field(default_factory=list["FlagStep"])
     """Sets and waits of flags that are lowered together, when something else follows."""
+
+    @property
+    def origin(self) -> Site:
+        """The operation that is lowered; most of scalar code never asks."""
+        return self.standing()
 
     @property
     def target(self) -> Target:

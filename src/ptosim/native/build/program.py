@@ -9,6 +9,7 @@ this walks the operations and binds the parameters of their lowerings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -18,7 +19,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
 from ptosim.effects.sync import UnitFlagUse, signalling
-from ptosim.language.analysis.parameter_binding import element_for, standing, zeroing_mask
+from ptosim.language.analysis.parameter_binding import element_for, pipe_of, standing, zeroing_mask
 from ptosim.language.analysis.unit_flags import unit_flag
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, is_scope
@@ -146,7 +147,7 @@ class FunctionBody:
         lowering = lowering_of(op.name)
         if lowering is None:
             raise error("unsupported", f"{op.name} is not compiled yet", self.builder.site(op).location)
-        if self.builder.site(op).pipe is Pipe.S or self.in_scope:
+        if self.in_scope or pipe_of(op) is Pipe.S:
             self.perform(op, lowering)
             return
         registers = [_REGISTERS[name] for name in lowering.parameters if name in _REGISTERS]
@@ -224,7 +225,7 @@ class FunctionBody:
     # --- one instruction ----------------------------------------------------------------------------------------------
 
     def core(self, op: Operation) -> Core:
-        return Core(self.f, self.unit, self.kind, self.builder.site(op), self.flags)
+        return Core(self.f, self.unit, self.kind, partial(self.builder.site, op), self.flags)
 
     def perform(self, op: Operation, lowering: Lowering) -> None:
         """Call the lowering of an instruction and take its results."""
@@ -354,10 +355,14 @@ def scalar_type(type_: Attribute) -> Type:
 
 def captures(op: Operation) -> list[SSAValue]:
     """The values that a scope uses from outside, in order of first use."""
-    inside = {value for inner in op.walk() for value in inner.results}
-    inside |= {argument for inner in op.walk() for region in inner.regions for argument in region.block.args}
-    used = (operand for inner in op.walk() for operand in inner.operands)
-    return list(dict.fromkeys(operand for operand in used if operand not in inside))
+    inside: set[SSAValue] = set()
+    used: dict[SSAValue, None] = {}
+    for inner in op.walk():
+        used |= dict.fromkeys(inner.operands)
+        inside.update(inner.results)
+        for region in inner.regions:
+            inside.update(region.block.args)
+    return [operand for operand in used if operand not in inside]
 
 
 def _results(outcome: Any) -> tuple[Native, ...]:

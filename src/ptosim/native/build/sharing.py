@@ -31,6 +31,8 @@ FEW = 4
 """The most sets of sizes of one structure that are compiled apart; beyond them sets share code that looks the sizes
 up, too.
 """
+MANY = 24
+"""The most functions that are compiled for the sake of sizes; a kernel with more has one for each structure."""
 
 Fill = Callable[[FunctionBuilder, Sequence[Value], Sequence[Value]], None]
 """Builds the code of an entry in a function, of the values that it captures and of the registers."""
@@ -132,8 +134,9 @@ def groups(entries: Sequence[SharedEntry]) -> Iterator[list[SharedEntry]]:
     alike: dict[Any, dict[Any, list[SharedEntry]]] = {}
     for entry in entries:
         alike.setdefault(entry.structure(), {}).setdefault(entry.sizes(), []).append(entry)
+    few = FEW if sum(len(by_size) for by_size in alike.values() if len(by_size) <= FEW) <= MANY else 1
     for by_size in alike.values():
-        if len(by_size) > FEW:
+        if len(by_size) > few:
             yield [entry for group in by_size.values() for entry in group]
         else:
             yield from by_size.values()

@@ -123,10 +123,12 @@ _names = itertools.count()
 
 
 class LoadedObject:
-    """Object code in memory, ready to be called as long as this lives."""
+    """Object code in memory, ready to be called as long as this lives; `second`: where another object begins."""
 
-    def __init__(self, image: bytes, symbols: Sequence[str]) -> None:
-        builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+    def __init__(self, image: bytes, symbols: Sequence[str], second: int | None = None) -> None:
+        builder = llvm.JITLibraryBuilder().add_current_process()
+        for part in (image,) if second is None else (image[:second], image[second:]):
+            builder.add_object_img(part)
         for symbol in symbols:
             builder.export_symbol(symbol)
         self._linker = _linker()

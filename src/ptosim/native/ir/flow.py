@@ -22,9 +22,10 @@ from ptosim.native.ir.values import I1, I32, I64, PTR, Operand, Type, Value, con
 if TYPE_CHECKING:
     from ptosim.native.ir.module import ObjectModule
 
-Linkage = Literal["exported", "internal"]
-LINKAGE = {"exported": "", "internal": "internal "}
-_ATTRIBUTES = {"exported": "nounwind", "internal": "nounwind noinline"}
+Linkage = Literal["exported", "internal", "shared"]
+"""Whether a function is called from outside of the object, from its own file, or from another file of it."""
+LINKAGE = {"exported": "", "internal": "internal ", "shared": ""}
+_ATTRIBUTES = {"exported": "nounwind", "internal": "nounwind noinline", "shared": "nounwind noinline"}
 
 # One test for each check, or one for hundreds of them, compiles slower: the one has more blocks, the other longer live
 # ranges. At run time there is no difference up to here.
@@ -339,6 +340,19 @@ class FunctionBuilder(Instructions):
 
     def result_text(self) -> str:
         return f"{{ i32, {', '.join(map(str, self.results))} }}" if self.results else "i32"
+
+    @property
+    def is_exported(self) -> bool:
+        return self.linkage == "exported"
+
+    @property
+    def lines(self) -> int:
+        return len(self._lines)
+
+    def declaration(self, name: str) -> str:
+        """For a file that calls the function, by this name."""
+        parameters = ", ".join(["ptr", *(str(parameter.kind) for parameter in self.parameters)])
+        return f"declare {self.result_text()} @{name}({parameters}) nounwind"
 
     def definition(self) -> str:
         parameters = ", ".join(["ptr noalias %context", *map(str, self.parameters)])

@@ -5,11 +5,15 @@ How one function is written is the business of flow.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ptosim.native.ir.flow import LINKAGE, FunctionBuilder, Linkage
 from ptosim.native.ir.values import Type, Value
+
+LONG = 2500
+"""A program of more lines is straight code that hands over entries: it is compiled quickly, by itself."""
 
 
 class ObjectModule:
@@ -25,11 +29,13 @@ class ObjectModule:
         self.sites: list[Any] = []
         self._pure: dict[str, Pure] = {}
         self._globals: list[str] = []
+        self._aliases: dict[str, FunctionBuilder] = {}
 
     def alias(self, name: str, function: FunctionBuilder) -> None:
         """Another name of a function."""
         parameters = ", ".join(["ptr", *(str(parameter.kind) for parameter in function.parameters)])
         kind = f"{function.result_text()} ({parameters})"
+        self._aliases[name] = function
         self._globals.append(f"@{name} = internal alias {kind}, ptr @{function.name}\n")
 
     def addresses(self, name: str, functions: Sequence[str | None]) -> None:
@@ -77,8 +83,34 @@ class ObjectModule:
         return self._pure[name]
 
     def text(self) -> str:
-        metadata = '!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 1000000}\n'
-        return "\n".join([*self._globals, *(function.definition() for function in self.functions), metadata])
+        return _joined(self._globals, self.functions)
+
+    def parts(self) -> tuple[str, str | None]:
+        """The text, and that of programs that are long, if any are: they call what is in the other."""
+        long = [function for function in self.functions if function.is_exported and function.lines > LONG]
+        if not long:
+            return self.text(), None
+        calls = _joined([], long)
+        named = set(re.findall(r"@(\w+)", calls))
+        rest = [function for function in self.functions if function not in long]
+        called = {function.name: function for function in rest} | self._aliases
+        declared = [f"{function.declaration(name)}\n" for name, function in called.items() if name in named]
+        for function in rest:
+            if function.name in named:
+                function.linkage = "shared"
+        globals_ = list(self._globals)
+        for number, text in enumerate(globals_):
+            name, is_internal, more = text.partition(" = internal ")
+            if is_internal and name[1:] in named:
+                globals_[number] = f"{name} = {more}"
+                if name[1:] not in called:
+                    declared.append(f"{name} = external {more[: more.index(' [i64 ')]}\n")
+        return _joined(globals_, rest), "\n".join([*declared, calls])
+
+
+def _joined(globals_: Sequence[str], functions: Sequence[FunctionBuilder]) -> str:
+    metadata = '!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 1000000}\n'
+    return "\n".join([*globals_, *(function.definition() for function in functions), metadata])
 
 
 class Pure(FunctionBuilder):
@@ -87,6 +119,10 @@ class Pure(FunctionBuilder):
     def __call__(self, function: FunctionBuilder, *arguments: Value) -> Value:
         """A call from another function."""
         return function.emit(self.results[0], f"call {self.results[0]} @{self.name}({', '.join(map(str, arguments))})")
+
+    def declaration(self, name: str) -> str:
+        parameters = ", ".join(str(parameter.kind) for parameter in self.parameters)
+        return f"declare {self.results[0]} @{name}({parameters}) nounwind memory(none)"
 
     def definition(self) -> str:
         parameters = ", ".join(map(str, self.parameters))

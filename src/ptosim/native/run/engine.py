@@ -54,7 +54,7 @@ class LinkedKernel:
     def __init__(self, compiled: Compiled, source: Source, target: Target, reachable: Reachable | None = None) -> None:
         data = compiled.data
         sifting = data["observe"] == "check"
-        code = LoadedObject(compiled.image, [*data["programs"].values(), ENTRIES])
+        code = LoadedObject(compiled.image, [*data["programs"].values(), ENTRIES], data.get("second"))
         executable = Executable(
             KernelKind(data["kind"]),
             code,

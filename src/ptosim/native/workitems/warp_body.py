@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -101,7 +102,7 @@ class WarpBody:
         self.barrier: Callable[[int], None] | None = None
 
     def core(self, op: Operation) -> WarpCore:
-        return WarpCore(self.f, self.unit, CoreKind.AIV, self.builder.site(op), [], self)
+        return WarpCore(self.f, self.unit, CoreKind.AIV, partial(self.builder.site, op), [], self)
 
     def scalar_or_lanes(self, value: SSAValue) -> Value:
         found = self.values[value]
