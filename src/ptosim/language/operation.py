@@ -480,15 +480,7 @@ def needs_scope(op: Operation) -> bool:
     """Whether an operation belongs inside a vector scope; loops, branches, calls and selections only pass values on."""
     if not isinstance(op, PTOOperation) or not op.name.startswith("pto.") or op.is_scope:
         return False
-    return op.placement == "inside" or has_vector_state(op)
-
-
-def has_vector_state(op: Operation) -> bool:
-    """Whether an operation takes or gives values that live only inside a vector scope."""
-    for value in op.operands:
-        if is_vector_state(value.type):
-            return True
-    return any(is_vector_state(value.type) for value in op.results)
+    return op.placement == "inside" or any(is_vector_state(value.type) for value in (*op.operands, *op.results))
 
 
 def cores_of(op: PTOOperation) -> tuple[CoreKind, ...]:
