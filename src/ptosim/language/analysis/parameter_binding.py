@@ -52,7 +52,7 @@ def standing(parsed: ParsedModule, op: Operation) -> Standing:
 
 
 def pipe_of(op: Operation) -> Pipe:
-    """The queue of an operation; V of a scope, S of what the scalar unit does itself."""
+    """The queue of an operation: V for a scope, S for what the scalar unit does itself."""
     record = effects().get(op.name)
     return record.pipe if record else Pipe.V if is_scope(op) else Pipe.S
 
