@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
@@ -10,6 +12,8 @@ from typing import Any
 import pytest
 from distributed.scheduler import KilledWorker
 
+import ptosim
+from ptosim.fleet import cluster
 from ptosim.fleet.case import Case
 from ptosim.fleet.cluster import Fleet
 
@@ -36,11 +40,11 @@ class Batch:
 class Workers:
     """One worker, whose first answers are lost."""
 
-    def __init__(self, failures: list[Exception]) -> None:
-        self.failures, self.submitted = failures, list[tuple[Case, ...]]()
+    def __init__(self, failures: list[Exception], count: int = 1) -> None:
+        self.failures, self.submitted, self.count = failures, list[tuple[Case, ...]](), count
 
     def scheduler_info(self, n_workers: int) -> Mapping[str, Any]:
-        return {"workers": {"one": {}}}
+        return {"workers": {number: {} for number in range(self.count)}}
 
     def subscribe_topic(self, topic: str, handler: Any) -> None: ...
 
@@ -65,3 +69,50 @@ def test_rows_that_go_with_their_worker_are_made_again(failure: Callable[[], Exc
     rows = [row for some in Fleet(workers, "1").rows(cases) for row in some]
     assert sorted(row["kernel"] for row in rows) == ["0.pto", "1.pto", "2.pto"]
     assert len(workers.submitted) == 4 and workers.submitted[0] == workers.submitted[-1]
+
+
+class Unanswered(Batch):
+    """A future that no worker takes."""
+
+    def add_done_callback(self, called: Callable[[Any], None]) -> None: ...
+
+
+def test_a_sweep_without_workers_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a local cluster may have gone for good, and those of a scheduler may never come."""
+    monkeypatch.setattr(cluster, "DESERTED", 1.5)
+    workers = Workers([], count=0)
+    monkeypatch.setattr(workers, "submit", lambda *_, **__: Unanswered([]))
+    began = time.monotonic()
+    with pytest.raises(ptosim.PTOError, match="no worker for 2 seconds") as said:
+        list(Fleet(workers, "1").rows([Case("k.pto", "")]))
+    assert said.value.diagnostics[0].hint and 1.5 < time.monotonic() - began < 30
+
+
+def test_workers_that_come_back_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "DESERTED", 1.5)
+    workers = Workers([], count=0)
+    asked = itertools.count()
+    monkeypatch.setattr(workers, "submit", lambda *_, **__: Unanswered([]))
+    monkeypatch.setattr(workers, "scheduler_info", lambda n_workers: {"workers": {} if next(asked) % 2 else {"one": 1}})
+    looks = itertools.islice(Fleet(workers, "1").rows([Case("k.pto", "")]), 4)
+    assert list(looks) == [[]] * 4
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_local_cluster_whose_workers_end_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "DESERTED", 2.0)
+    with cluster.connected(workers=1) as client:
+        client.cluster.scale(0)
+        with pytest.raises(ptosim.PTOError, match="no worker"):
+            list(Fleet(client, cluster.own_version()).rows([Case("k.pto", "func.func @k() { return }")]))
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_worker_that_starts_again_slowly_is_not_given_up() -> None:
+    """A local cluster closes for good what is gone for longer, and starts nothing in its place."""
+    import dask
+    from dask.utils import parse_timedelta
+
+    with cluster.connected(workers=1):
+        assert parse_timedelta(dask.config.get("distributed.deploy.lost-worker-timeout")) > 10 * cluster.DESERTED

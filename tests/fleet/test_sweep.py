@@ -15,10 +15,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from distributed import Client, LocalCluster
+from distributed import Client
 
 import ptosim
 from ptosim.cli.commands import main
+from ptosim.fleet.cluster import connected
 from ptosim.fleet.page import page
 from ptosim.fleet.rows import Rows, schema_of
 
@@ -67,22 +68,8 @@ seed = { from = 1, count = 2 }
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    import dask
-
-    settings = {"distributed.scheduler.allowed-failures": 1}
-    with (
-        dask.config.set(settings),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+def client() -> Iterator[Client]:
+    with connected(workers=2) as client:
         yield client
 
 
@@ -145,12 +132,15 @@ def test_findings_and_errors_are_rows(folder: Path, client: Client) -> None:
 
 
 def test_a_case_that_takes_too_long_is_stopped(folder: Path, client: Client) -> None:
-    text = 'kernels = ["endless.pto"]\nwhat = "profile"\nargs = ["zeros:1", "{n}"]\n[vary]\nn = [3, 30000]\n'
-    text += "[limits]\nseconds = 1\n"
+    """A short one of the same kernel has time enough, however busy the computer is."""
+    text = 'kernels = ["endless.pto"]\nwhat = "profile"\nargs = ["zeros:1", "{n}"]\n[vary]\nn = [%d]\n'
+    (row,) = ptosim.sweep(written(folder, text % 3), client=client).table.to_pylist()
+    assert row["ok"]
     began = time.monotonic()
-    rows = {row["n"]: row for row in ptosim.sweep(written(folder, text), client=client).table.to_pylist()}
-    assert rows[3]["ok"] and rows[30000]["status"] == "limit" and "more than 1 seconds" in rows[30000]["message"]
-    assert time.monotonic() - began < 20
+    limited = text % 30000 + "[limits]\nseconds = 1\n"
+    (row,) = ptosim.sweep(written(folder, limited), client=client).table.to_pylist()
+    assert row["status"] == "limit" and "more than 1 seconds" in row["message"]
+    assert time.monotonic() - began < 60
 
 
 def test_arrays_that_are_too_large_are_not_made(folder: Path, client: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import queue
+import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -24,6 +25,8 @@ BATCHES_PER_WORKER = 3
 TOPIC = "ptosim-gone"
 PATIENCE = 0.25
 """Seconds that a worker gives its last words."""
+DESERTED = 60.0
+"""Seconds that a sweep waits for a worker where there is none: those that have gone come back sooner, if they do."""
 
 
 def missing_extra() -> str | None:
@@ -44,7 +47,12 @@ def connected(scheduler: str | None = None, client: Any = None, workers: int | N
         _same_version(client)
         yield client
         return
-    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.logging.distributed": "critical"}
+    settings = {
+        "distributed.scheduler.allowed-failures": 1,
+        "distributed.logging.distributed": "critical",
+        # a worker that starts again slowly, as on a busy computer, is closed for good behind this
+        "distributed.deploy.lost-worker-timeout": "1h",
+    }
     if scheduler is not None:
         try:
             made = distributed.Client(scheduler, timeout=5, set_as_default=False)
@@ -123,6 +131,8 @@ class Fleet:
         self._alone: Any = None
         """The future of a suspect that is run when nothing else is."""
         self._numbers = itertools.count()
+        self._served = time.monotonic()
+        """When there was a worker last."""
         self._seconds: deque[float] = deque(maxlen=64)
 
     def rows(self, cases: Iterable[Case]) -> Iterator[list[Row]]:
@@ -135,6 +145,7 @@ class Fleet:
                 try:
                     what, content = self._arrived.get(timeout=1.0)
                 except queue.Empty:
+                    self._look_for_workers()
                     yield []  # for a look at the time
                     continue
                 rows = self._gone(content) if what == "gone" else self._ended(content)
@@ -160,14 +171,24 @@ class Fleet:
         return max(1, min(MOST_IN_BATCH, int(BATCH_SECONDS / max(median(self._seconds), 1e-6))))
 
     def _fill(self, rest: Iterator[Case]) -> None:
-        workers = max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
-        while len(self._under_way) < workers * BATCHES_PER_WORKER:
+        workers = self._look_for_workers()
+        while len(self._under_way) < max(1, workers) * BATCHES_PER_WORKER:
             batch = self._again.pop() if self._again else tuple(itertools.islice(rest, self._size))
             if not batch:
                 break
             self._submit(batch)
         if not self._under_way and self._suspects:
             self._alone = self._submit((self._suspects.pop(),))
+
+    def _look_for_workers(self) -> int:
+        """The number of workers; raises PTOError where there has been none for a minute."""
+        workers, now = len(self.client.scheduler_info(n_workers=-1)["workers"]), time.monotonic()
+        if workers:
+            self._served = now
+        elif now - self._served > DESERTED:
+            message = f"there has been no worker for {DESERTED:.0f} seconds: all have ended, or none has started"
+            raise error("limit", message, hint="start workers, then sweep again: what has a row is not run again")
+        return workers
 
     def _submit(self, batch: tuple[Case, ...]) -> Any:
         key = f"ptosim-{next(self._numbers)}-{batch[0].key(self.version)}"
