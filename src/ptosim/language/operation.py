@@ -193,8 +193,8 @@ class PTOOperation(Readable):
 
     def segment(self, role: str) -> Sequence[SSAValue]:
         """The operands that play a role: one, none, or several."""
-        index, sizes = self.operand_roles.index(role), self.properties.get(SEGMENTS)
-        if sizes is None:
+        index = self.operand_roles.index(role)
+        if (sizes := self.properties.get(SEGMENTS)) is None:
             return self._operands[index : index + 1]
         counts = cast(Segments, sizes).data
         start = sum(counts[:index])
@@ -279,11 +279,9 @@ class PTOOperation(Readable):
         counts: list[int] = []
         given = operands or {}
         for role in cls.operand_roles:
-            segment, before = given.get(role), len(values)
-            if isinstance(segment, SSAValue):
-                values.append(segment)
-            elif segment is not None:
-                values.extend(segment)
+            segment = given.get(role)
+            before = len(values)
+            values += () if segment is None else (segment,) if isinstance(segment, SSAValue) else segment
             counts.append(len(values) - before)
         kept = {name: value for name, value in properties.items() if value is not None} if properties else {}
         if cls.optional_roles or cls.variadic_roles:
@@ -389,7 +387,7 @@ class PTOOperation(Readable):
     def _written(cls, operands: Mapping[str, SSAValue | Sequence[SSAValue]]) -> Iterator[tuple[str, SSAValue]]:
         """Operands in the order of the text (the order of the form)."""
         for role, values in operands.items():
-            for value in _as_list(values):
+            for value in (values,) if isinstance(values, SSAValue) else values:
                 yield role, value
 
     def print(self, printer: Printer) -> None:
@@ -496,9 +494,3 @@ def core_of(op: Operation) -> CoreKind | None:
         if (kind := here.attributes.get(KERNEL_KIND)) is not None:
             return KERNEL_KINDS.get(word_in(kind))
     return None
-
-
-def _as_list(value: SSAValue | Sequence[SSAValue] | None) -> list[SSAValue]:
-    if value is None:
-        return []
-    return [value] if isinstance(value, SSAValue) else list(value)
