@@ -1,13 +1,9 @@
-"""Functions, modules and spellings of older pages, and the arguments that a kernel refuses."""
+"""Functions, the generic form, and spellings of older pages."""
 
 import numpy as np
-import pytest
 
-import ptosim
 from golden.numbers import data, equal
-from golden.program import module, outcome
-from ptosim import PTOError
-from tables import table
+from golden.program import outcome
 
 I64 = "!pto.ptr<i64, gm>"
 
@@ -42,30 +38,6 @@ def test_functions() -> None:
 }}
 """
     assert outcome(text, np.zeros(2, "i8"), 5)[0].tolist() == [20, 0]
-
-
-def test_the_caller_picks_one_of_several_kernels() -> None:
-    function = """  func.func @{name}(%y: !pto.ptr<i64, gm>) attributes {{pto.kernel}} {{
-    %c0 = arith.constant 0 : index
-    %v = arith.constant {value} : i64
-    pto.store_scalar %v, %y[%c0] : !pto.ptr<i64, gm>, i64
-    pto.barrier #pto.pipe<PIPE_ALL>
-    return
-  }}
-"""
-    text = (
-        'module attributes {pto.target_arch = "a5"} {\n'
-        + function.format(name="one", value=1)
-        + function.format(name="two", value=2)
-        + "}\n"
-    )
-    loaded = ptosim.load(text)
-    assert set(loaded.kernels) == {"one", "two"}
-    with pytest.raises(PTOError, match="one"):
-        loaded.kernel()
-    y = np.zeros(1, "i8")
-    loaded.kernel("two")(y)
-    assert y[0] == 2
 
 
 def test_generic_form_locations_and_comments() -> None:
@@ -127,49 +99,3 @@ def test_bare_pointers_of_the_older_pages() -> None:
 """.replace("    %c0_i64 =", "    %c1 = arith.constant 1 : index\n    %c0_i64 =", 1)
     a = data("f32", 64)
     equal(outcome(text, a, np.zeros(64, "f4"))[1], np.abs(a))
-
-
-# --- arguments and errors ---------------------------------------------------------------------------------------------
-
-ADD = """    %v = pto.load_scalar %x[%c0] : !pto.ptr<f32, gm> -> f32
-    %r = arith.addf %v, %s : f32
-    pto.store_scalar %r, %x[%c1] : !pto.ptr<f32, gm>, f32
-    pto.barrier #pto.pipe<PIPE_ALL>"""
-ADDING = module(ADD, "%x: !pto.ptr<f32, gm>, %s: f32, %n: i32")
-
-
-def test_scalar_arguments() -> None:
-    out = outcome(ADDING, np.array([1, 0], "f4"), 0.1, -1)[0]
-    assert out[1] == np.float32(1) + np.float32(0.1)
-    assert [(p.name, str(p.type)) for p in ptosim.load(ADDING).kernel().signature] == [
-        ("x", "!pto.ptr<f32, gm>"),
-        ("s", "f32"),
-        ("n", "i32"),
-    ]
-
-
-@table(
-    "arguments",
-    (np.zeros(2, "f4"), 1.0),
-    (np.zeros(2, "f4"), 1.0, 1, 2),
-    (np.zeros(2, "f8"), 1.0, 1),
-    (np.zeros((4, 4), "f4")[:, ::2], 1.0, 1),
-    ([1.0, 2.0], 1.0, 1),
-    (np.zeros(2, "f4"), "one", 1),
-    (np.zeros(2, "f4"), 1.0, 2**40),
-    (np.zeros(2, "f4"), 1.0, 1.5),
-    (1.0, 1.0, 1),
-)
-@pytest.mark.parametrize("engine", ["reference", "native"])
-def test_wrong_arguments(arguments: tuple[object, ...], engine: str) -> None:
-    with pytest.raises(PTOError) as caught:
-        ptosim.load(ADDING).kernel()(*arguments, engine=engine)
-    assert caught.value.diagnostics[0].kind == "argument"
-
-
-def test_a_read_only_argument() -> None:
-    x = np.zeros(2, "f4")
-    x.flags.writeable = False
-    with pytest.raises(PTOError) as caught:
-        ptosim.load(ADDING).kernel()(x, 1.0, 1)
-    assert caught.value.diagnostics[0].kind == "argument"

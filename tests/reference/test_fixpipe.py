@@ -1,5 +1,7 @@
 """Fixpipe stores: layouts against their index formulas, the numeric steps against numbers worked out by hand."""
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -113,60 +115,66 @@ def test_l1_takes_the_same_layouts(raw: bool) -> None:
 # --- steps ------------------------------------------------------------------------------------------------------------
 
 
-def test_scale_comes_before_relu() -> None:
-    """-3 * -1 = 3 is positive; relu first would give 0."""
-    clauses = f"{quant('qf322f16_pre_scalar')}, pre_relu(mode = normal_relu)"
-    np.testing.assert_array_equal(stored([-3, 3], "f16", clauses, ((-1.0, "f32"),)), [3, 0])
+def row(
+    fact: str, values: list[float], dest: str, clauses: str, wanted: list[float], *operands: Any, **rest: Any
+) -> Any:
+    """What becomes of values: the operands stand in the clauses, in their order."""
+    return fact, values, dest, clauses, wanted, operands, rest
 
 
-def test_relu_comes_before_narrowing() -> None:
-    """-(1 + 2^-11) * 3 = -(3 + 0.75 * 2^-9) rounds to -(3 + 2^-9); narrowed to -1 first it would be -3."""
-    clauses = f"{quant('f32_f16')}, pre_relu({{}}, mode = scalar_relu)"
-    found = stored([-(1 + 2.0**-11)], "f16", clauses, ((0.0, "f32"), (3.0, "f32")))
-    assert found[0] == -(3 + 2.0**-9)
+RELU = "pre_relu(mode = normal_relu)"
+SLOPE, SLOPES = (f"pre_relu({{}}, mode = {kind}_relu)" for kind in ("scalar", "vector"))
+CLIP, ONE, HALF, I32 = "pre_relu(mode = no_relu, clip = {})", (1.0, "f32"), (0.5, "f32"), {"source": "i32"}
+F16, F32, HIF8 = quant("qf322f16_pre_scalar"), quant("qf322f32_pre_scalar"), quant("qf322hif8_pre_scalar")
+STORED = [
+    row("relu behind the scale: -3 * -1 = 3", [-3, 3], "f16", f"{F16}, {RELU}", [3, 0], (-1.0, "f32")),
+    # -(1 + 2^-11) * 3 rounds to -(3 + 2^-9); narrowed to -1 first it would be -3
+    row("relu before narrowing", [-(1 + 2.0**-11)], "f16", f"{quant('f32_f16')}, {SLOPE}", [-(3 + 2.0**-9)],
+        (0.0, "f32"), (3.0, "f32")),
+    # 7.999 in f16 is 8 (spacing 2^-8 below 8); 20 and inf are cut off, -20 is not
+    row("clip at last", [1.9998, 5, INF, -5], "f16", f"{F16}, {CLIP}", [8, 8, 8, -20], (4.0, "f32"), (8.0, "f16")),
+    row("plain relu", [-1, 0, 2, -0.0], "f32", RELU, [0, 0, 2, 0]),
+    row("relu keeps NaN", [NAN], "f32", f"{RELU}, nosat", [NAN]),
+    row("relu of NaN that saturates", [NAN], "f32", f"{RELU}, sat", [0]),
+    row("a slope for all", [-4, 4, NAN], "f32", SLOPE, [-1, 4, NAN], (0.25, "f16")),
+    row("a slope for each", [-4, -4, 4], "f32", SLOPES, [-2, -8, 4], slopes=[slope(0.5), slope(2), slope(9)]),
+    row("words of both kinds", [1, -1, -1], "f16", f"{quant('qf322f16_pre_vec')}, {SLOPES}, nz2nd", [2, -1.5, 4],
+        words=[word(2), word(3), word(-4)], slopes=[slope(0.5)] * 3),
+    # bits 12:0 do not belong to a scale or slope, whether it is a word or a scalar
+    row("ten bits of a scalar", [1], "f32", F32, [1 + 2.0**-10], (1 + 2.0**-10, "f32")),
+    row("no eleventh bit of a scalar", [1], "f32", F32, [1 + 2.0**-10], (1 + 2.0**-10 + 2.0**-11, "f32")),
+    row("no eleventh bit of a word", [1], "f32", quant("qf322f32_pre_vec"), [1], words=[slope(1 + 2.0**-11)]),
+    row("no eleventh bit of a slope", [-1], "f32", SLOPES, [-1], slopes=[slope(1 + 2.0**-11)]),
+    *(row(f"a scale of {type_}", [4], "f32", F32, [6], (1.5, type_)) for type_ in ("f16", "bf16", "f32")),
+    # hif8: 16 is 0x40, -1 is 0x88; beyond the largest number 2^15 (0x6E) lies infinity (0x6F), NaN is 0x80
+    row("hif8 that saturates", [16, -1, 1e9, INF, NAN], "hif8", f"{HIF8}, sat", [0x40, 0x88, 0x6E, 0x6E, 0], ONE),
+    row("hif8", [16, -1, 1e9, INF, NAN], "hif8", f"{HIF8}, nosat", [0x40, 0x88, 0x6F, 0x6F, 0x80], ONE),
+    row("f32 is never changed", [INF, NAN, 3], "f32", "nz2nd, sat", [INF, NAN, 3]),
+    row("f16 rounds to even", [1 + 2.0**-11, 1 + 3 * 2.0**-11], "f16", quant("f32_f16"), [1, 1 + 2.0**-9], ONE),
+    row("relu before the clamp of integers", [-50, 50], "i8", f"{quant('req8_scalar')}, {RELU}", [0, 50], ONE, **I32),
+    # 2049 is no f16: it becomes 2048 (to even) before it is scaled; 100000 becomes an infinity
+    row("through f16", [2049, 100000], "i16", quant("qf162s16_pre_scalar"), [2048, 32767], ONE, **I32),
+    row("four bits, two to a byte", [1, -1, 100, -100, 3], "si4", quant("req4_scalar"), [0xF1, 0x87, 0x03], ONE, **I32),
+    *(row(f"f16 of integers is clamped behind {clause}", [3, -1000000, 7], "f16", f"{quant('deqf16_scalar')}, {clause}",
+          [0.75, -65504, 1.75], (0.25, "f32"), **I32) for clause in ("sat", "nosat")),
+    row("32 bits are exact", [2**31 - 1, -5], "i32", quant("deqs32_int_scalar"), [2**31 - 1, -5], ONE, **I32),
+    row("halves of 32 bits go to even", [5, 7], "i32", quant("deqs32_int_scalar"), [2, 4], HALF, **I32),
+    # arithmetic, by one more than written: -5 >> 1 = -3
+    row("shifts", [-5, 1000, 2**30], "i16", quant("deqs16_vec"), [-3, 62, 32767],
+        words=[word(1, shift=n) for n in (0, 3, 0)], **I32),
+    row("plain integers", [2**31 - 1, -7], "i32", "nz2nd", [2**31 - 1, -7], **I32),
+    row("relu of integers", [2**31 - 1, -7], "i32", RELU, [2**31 - 1, 0], **I32),
+    row("clip of i8", [1000, -100], "i8", f"{quant('req8_scalar')}, {CLIP}", [-3, -100], ONE, (-3, "i8"), **I32),
+    row("clip of ui8", [1000, -100], "ui8", f"{quant('req8_scalar')}, {CLIP}", [200, 0], ONE, (200, "i16"), **I32),
+    row("clip of i16", [1000, -100], "i16", f"{quant('qf162s16_pre_scalar')}, {CLIP}", [7, -100], ONE, (7, "i16"),
+        **I32),
+]  # fmt: skip
 
 
-def test_clip_comes_last() -> None:
-    """7.999 in f16 is 8 (spacing 2^-8 below 8); 20 and inf are cut off, -20 is not."""
-    clauses = f"{quant('qf322f16_pre_scalar')}, pre_relu(mode = no_relu, clip = {{}})"
-    found = stored([1.9998, 5, INF, -5], "f16", clauses, ((4.0, "f32"), (8.0, "f16")))
-    np.testing.assert_array_equal(found, np.array([8, 8, 8, -20], np.float16))
-
-
-def test_normal_relu() -> None:
-    np.testing.assert_array_equal(stored([-1, 0, 2, -0.0], "f32", "pre_relu(mode = normal_relu)"), [0, 0, 2, 0])
-    assert np.isnan(stored([NAN], "f32", "pre_relu(mode = normal_relu), nosat")[0])
-    assert stored([NAN], "f32", "pre_relu(mode = normal_relu), sat")[0] == 0
-
-
-def test_scalar_relu() -> None:
-    found = stored([-4, 4, NAN], "f32", "pre_relu({}, mode = scalar_relu)", ((0.25, "f16"),))
-    np.testing.assert_array_equal(found, [-1, 4, NAN])
-
-
-def test_vector_relu() -> None:
-    found = stored([-4, -4, 4], "f32", "pre_relu({}, mode = vector_relu)", slopes=[slope(0.5), slope(2), slope(9)])
-    np.testing.assert_array_equal(found, [-2, -8, 4])
-
-
-def test_vector_words_of_both_kinds() -> None:
-    clauses = f"{quant('qf322f16_pre_vec')}, pre_relu({{}}, mode = vector_relu), nz2nd"
-    found = stored([1, -1, -1], "f16", clauses, words=[word(2), word(3), word(-4)], slopes=[slope(0.5)] * 3)
-    np.testing.assert_array_equal(found, [2, -1.5, 4])
-
-
-def test_words_keep_ten_fraction_bits() -> None:
-    """Bits 12:0 do not belong to a scale or slope, whether it is a word or a scalar."""
-    mode = quant("qf322f32_pre_scalar")
-    assert stored([1], "f32", mode, ((1 + 2.0**-10, "f32"),))[0] == 1 + 2.0**-10
-    assert stored([1], "f32", mode, ((1 + 2.0**-10 + 2.0**-11, "f32"),))[0] == 1 + 2.0**-10
-    assert stored([1], "f32", quant("qf322f32_pre_vec"), words=[slope(1 + 2.0**-11)])[0] == 1
-    assert stored([-1], "f32", "pre_relu({}, mode = vector_relu)", slopes=[slope(1 + 2.0**-11)])[0] == -1
-
-
-@pytest.mark.parametrize(("type_", "scale"), [("f16", 1.5), ("bf16", 1.5), ("f32", 1.5)])
-def test_payloads_are_widened(type_: str, scale: float) -> None:
-    assert stored([4], "f32", quant("qf322f32_pre_scalar"), ((scale, type_),))[0] == 6
+def test_what_is_stored() -> None:
+    for fact, values, dest, clauses, wanted, operands, rest in STORED:
+        found = stored(values, dest, clauses, operands, **rest)
+        np.testing.assert_array_equal(found, np.array(wanted).astype(found.dtype), fact)
 
 
 # --- conversions ------------------------------------------------------------------------------------------------------
@@ -197,17 +205,6 @@ def test_saturation(dest: str, mode: str, largest: float | None, dtype: type) ->
     np.testing.assert_array_equal(rows("nosat"), [kept, -kept, NAN, far, -far, 1])
 
 
-def test_hif8() -> None:
-    """16 is 0x40, -1 is 0x88; beyond the largest number 2^15 (0x6E) lies infinity (0x6F), NaN is 0x80."""
-    values = [16, -1, 1e9, INF, NAN]
-    one = ((1.0, "f32"),)
-    for mode in ("qf322hif8_pre_scalar", "qf322hif8_pre_hybrid_scalar"):
-        np.testing.assert_array_equal(stored(values, "hif8", f"{quant(mode)}, sat", one), [0x40, 0x88, 0x6E, 0x6E, 0])
-        np.testing.assert_array_equal(
-            stored(values, "hif8", f"{quant(mode)}, nosat", one), [0x40, 0x88, 0x6F, 0x6F, 0x80]
-        )
-
-
 @pytest.mark.parametrize(("bits", "expected"), [((48,), INF), ((), 65504.0), ((50,), 65504.0)])
 def test_ctrl_decides_where_no_clause_does(bits: tuple[int, ...], expected: float) -> None:
     ctrl = sum(1 << bit for bit in bits)
@@ -215,114 +212,6 @@ def test_ctrl_decides_where_no_clause_does(bits: tuple[int, ...], expected: floa
     assert found[0] == expected
     assert np.isnan(found[1]) == (bits != ())
     assert stored([INF], "f16", f"{quant('f32_f16')}, nosat", ((1.0, "f32"),), ctrl=ctrl)[0] == INF
-
-
-def test_f32_is_never_changed() -> None:
-    np.testing.assert_array_equal(stored([INF, NAN, 3], "f32", "nz2nd, sat"), [INF, NAN, 3])
-
-
-def test_scaled_to_f32() -> None:
-    np.testing.assert_array_equal(stored([3, -1.5], "f32", quant("qf322f32_pre_scalar"), ((0.5, "f32"),)), [1.5, -0.75])
-
-
-def test_f16_rounds_to_even() -> None:
-    found = stored([1 + 2.0**-11, 1 + 3 * 2.0**-11], "f16", quant("f32_f16"), ((9.0, "f32"),))
-    np.testing.assert_array_equal(found, np.array([1, 1 + 2.0**-9], np.float16))
-
-
-# --- integers ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ["qf322b8_pre", "req8", "qf162b8_pre"])
-def test_eight_bits_by_destination(mode: str) -> None:
-    """A scalar has no sign bit: the destination says what to clamp to. Halves go to the even neighbour."""
-    source = "i32" if mode == "req8" else "f32"
-    values = [5, 7, -600, 600, 3]
-    half = ((0.5, "f32"),)
-    signed = stored(values, "i8", quant(f"{mode}_scalar"), half, source)
-    np.testing.assert_array_equal(signed, [2, 4, -128, 127, 2])
-    unsigned = stored(values, "ui8", quant(f"{mode}_scalar"), half, source)
-    np.testing.assert_array_equal(unsigned, [2, 4, 0, 255, 2])
-
-
-def test_eight_bits_by_word() -> None:
-    """Scale, offset and sign of each channel; the offset has nine bits and a sign."""
-    words = [
-        word(1, signed=True),
-        word(1, signed=False),
-        word(0.5, offset=10),
-        word(1, offset=-200),
-        word(1, offset=255),
-    ]
-    found = stored([-300, -300, 5, 210, 0], "ui8", quant("req8_vec"), source="i32", words=words)
-    # -300 clamped to -128 (0x80); to 0; 2.5 + 10 = 12.5 to even 12; 210 - 200; 0 + 255
-    np.testing.assert_array_equal(found, [0x80, 0, 12, 10, 255])
-
-
-def test_relu_comes_before_the_clamp_of_integers() -> None:
-    clauses = f"{quant('req8_scalar')}, pre_relu(mode = normal_relu)"
-    np.testing.assert_array_equal(stored([-50, 50], "i8", clauses, ((1.0, "f32"),), "i32"), [0, 50])
-
-
-def test_through_f16() -> None:
-    """2049 is no f16: it becomes 2048 (to even) before it is scaled. 100000 becomes an infinity."""
-    found = stored([2049, 100000], "i16", quant("qf162s16_pre_scalar"), ((1.0, "f32"),), "i32")
-    np.testing.assert_array_equal(found, [2048, 32767])
-    assert stored([2049], "i8", quant("qf162b8_pre_scalar"), ((1 / 32, "f32"),))[0] == 64
-    assert stored([2049 + 31], "i8", quant("qf322b8_pre_scalar"), ((1 / 32, "f32"),))[0] == 65
-
-
-@pytest.mark.parametrize(("mode", "source"), [("qf322s4_pre", "f32"), ("qf162s4_pre", "f32"), ("req4", "i32")])
-@pytest.mark.parametrize("dest", ["i4", "si4"])
-def test_four_bits_lie_two_to_a_byte(mode: str, source: str, dest: str) -> None:
-    """-8..7, the first in the low nibble; an odd last one stands alone."""
-    found = stored([1, -1, 100, -100, 3], dest, quant(f"{mode}_scalar"), ((1.0, "f32"),), source)
-    np.testing.assert_array_equal(found, [0xF1, 0x87, 0x03])
-
-
-def test_dequantised_to_f16() -> None:
-    """Clamped whatever the clause says; f32 holds the product."""
-    for clause in ("sat", "nosat"):
-        found = stored([3, -1000000, 7], "f16", f"{quant('deqf16_scalar')}, {clause}", ((0.25, "f32"),), "i32")
-        np.testing.assert_array_equal(found, np.array([0.75, -65504, 1.75], np.float16))
-
-
-def test_dequantised_to_bf16() -> None:
-    found = stored([3, 257], "bf16", quant("qs322bf16_pre_scalar"), ((1.0, "f32"),), "i32")
-    np.testing.assert_array_equal(found.view(ml_dtypes.bfloat16).astype(float), [3, 256])  # 8 bits of precision
-
-
-def test_thirty_two_bits_are_exact() -> None:
-    found = stored([2**31 - 1, -5, 5], "i32", quant("deqs32_int_scalar"), ((1.0, "f32"),), "i32")
-    np.testing.assert_array_equal(found, [2**31 - 1, -5, 5])
-    np.testing.assert_array_equal(stored([5, 7], "i32", quant("deqs32_int_scalar"), ((0.5, "f32"),), "i32"), [2, 4])
-
-
-def test_shifts_are_one_more_than_written() -> None:
-    """Arithmetic: -5 >> 1 = -3. The field has four bits of a wider one."""
-    words = [word(1, shift=0), word(1, shift=3), word(1, shift=0)]
-    found = stored([-5, 1000, 2**30], "i16", quant("deqs16_vec"), source="i32", words=words)
-    np.testing.assert_array_equal(found, [-3, 62, 32767])
-
-
-def test_plain_integers() -> None:
-    np.testing.assert_array_equal(stored([2**31 - 1, -7], "i32", "nz2nd", source="i32"), [2**31 - 1, -7])
-    np.testing.assert_array_equal(
-        stored([2**31 - 1, -7], "i32", "pre_relu(mode = normal_relu)", source="i32"), [2**31 - 1, 0]
-    )
-
-
-@table(
-    "dest, limit, expected",
-    ("i8", (-3, "i8"), [-3, -100]),
-    ("ui8", (200, "i16"), [200, 0]),
-    ("i16", (7, "i16"), [7, -100]),
-)
-def test_integer_clip(dest: str, limit: tuple[int, str], expected: list[int]) -> None:
-    mode = "qf162s16_pre_scalar" if dest == "i16" else "req8_scalar"
-    clauses = f"{quant(mode)}, pre_relu(mode = no_relu, clip = {{}})"
-    found = stored([1000, -100], dest, clauses, ((1.0, "f32"), limit), "i32")
-    np.testing.assert_array_equal(found, np.array(expected))
 
 
 # --- atomic stores ----------------------------------------------------------------------------------------------------

@@ -36,6 +36,12 @@ FAMILIES = {
     "deqs16": ("i32", "i16"),
     "qs322bf16_pre": ("i32", "bf16"),
 }
+MODES = [
+    *((family, *kinds) for family, kinds in FAMILIES.items()),
+    *((family, "f32", "si4") for family in ("qf322s4_pre", "qf162s4_pre")),
+    *(("qf322b8_pre", "f32", "i8"), ("qf162b8_pre", "f32", "ui8"), ("req8", "i32", "i8"), ("req4", "i32", "si4")),
+    ("qf322fp8_pre", "f32", "f8E5M2"),
+]
 WITH_OFFSET = {"qf322b8_pre", "qf322s4_pre", "qf162b8_pre", "qf162s4_pre", "req8", "req4"}
 
 
@@ -85,29 +91,33 @@ def expected(family: str, dest: str, x: float, scale: float, offset: int, shift:
     if dest == "hif8":
         return nearest_hif8(float(value))
     kinds = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f8E4M3FN": ml_dtypes.float8_e4m3fn}
+    kinds["f8E5M2"] = ml_dtypes.float8_e5m2
     if dest in kinds:
         number = np.array([float(value)], np.float32).astype(kinds[dest])
         return int(number.view(f"u{number.itemsize}")[0])
-    bits = {"i4": 4, "i8": 8, "ui8": 8, "i16": 16, "i32": 32}[dest]
+    bits = {"i4": 4, "si4": 4, "i8": 8, "ui8": 8, "i16": 16, "i32": 32}[dest]
     is_signed = signed if bits == 8 and signed is not None else dest != "ui8"
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
     return min(max(to_even(value), low), high) & ((1 << bits) - 1)
 
 
 def bits_of(found: np.ndarray, dest: str) -> list[int]:
-    if dest == "i4":
+    if dest.endswith("i4"):
         return [int(byte) >> shift & 15 for byte in found for shift in (0, 4)]
     return found.view(f"u{found.itemsize}").tolist()
 
 
 def plus_zero(bits: int, dest: str) -> int:
     """-0.0 * scale may have either sign in an exact formula."""
-    return 0 if bits == {"f16": 0x8000, "bf16": 0x8000, "f32": 1 << 31, "f8E4M3FN": 0x80}.get(dest) else bits
+    return (
+        0
+        if bits == {"f16": 0x8000, "bf16": 0x8000, "f32": 1 << 31, "f8E4M3FN": 0x80, "f8E5M2": 0x80}.get(dest)
+        else bits
+    )
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_word_for_each_channel(family: str) -> None:
-    source, dest = FAMILIES[family]
+@pytest.mark.parametrize(("family", "source", "dest"), MODES)
+def test_a_word_for_each_channel(family: str, source: str, dest: str) -> None:
     values = accumulators(family)
     channels = list(zip(SCALES, OFFSETS, SHIFTS, SIGNS, strict=True))
     words = [word(scale, shift, offset, signed) for scale, offset, shift, signed in channels]
@@ -117,10 +127,9 @@ def test_a_word_for_each_channel(family: str) -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, -0.25])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_one_scalar_for_all(family: str, scale: float) -> None:
+@pytest.mark.parametrize(("family", "source", "dest"), MODES)
+def test_one_scalar_for_all(family: str, source: str, dest: str, scale: float) -> None:
     """No offset, a shift of 1, and the sign of the destination type."""
-    source, dest = FAMILIES[family]
     values = accumulators(family)
     found = bits_of(stored(values, dest, quant(f"{family}_scalar"), ((scale, "f32"),), source), dest)
     wanted = [expected(family, dest, x, scale, 0, 0, None) for x in values]
