@@ -222,6 +222,30 @@ def test_a_line_that_the_cache_may_hold() -> None:
     assert not ptosim.check(ptosim.load(past).kernel(), np.zeros(32, "i4"), unwritten="off").findings
 
 
+def test_workitems_write_through_their_own_cache() -> None:
+    """However their launch is written."""
+    body = """%v = pto.load %x[%i] : !pto.ptr<i32, gm> -> i32
+      pto.store %v, %x[%i] : !pto.ptr<i32, gm>, i32
+      pto.syncthreads
+      %w = pto.ldg %x[%i] : !pto.ptr<i32, gm> -> i32"""
+    assert findings(body) == []
+    outside = """    %one = arith.constant 1 : i32
+    %count = arith.constant 64 : i32
+    pto.store_vfsimt_info %one, %one, %count : i32, i32, i32
+    func.call @body(%x) : (!pto.ptr<i32, gm>) -> ()
+"""
+    text = section("", OUT).replace("    pto.barrier", f"{outside}    pto.barrier")
+    entry = f"""  func.func @body(%x: !pto.ptr<i32, gm>) attributes {{pto.simt_entry}} {{
+    %t = pto.get_tid_x : i32
+    %i = arith.index_cast %t : i32 to index
+    {body}
+    return
+  }}
+"""
+    kernel = ptosim.load(text.replace("  func.func @kernel", f"{entry}  func.func @kernel")).kernel()
+    assert not ptosim.check(kernel, np.zeros(64, "i4")).findings
+
+
 def test_the_cache_takes_the_top_of_ub() -> None:
     far = "%far = arith.constant 55296 : index\n%p = arith.addi %i, %far : index\n"
     body = far + "pto.store %t, %ub[%p] : !pto.ptr<i32, ub>, i32\npto.stg %t, %x[%i] : !pto.ptr<i32, gm>, i32"

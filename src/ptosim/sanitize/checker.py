@@ -21,7 +21,6 @@ from ptosim.language.analysis.data_cache import shares_ub
 from ptosim.language.analysis.polling_loops import is_poll
 from ptosim.language.micro.burst import PREFETCH
 from ptosim.language.operation import PTOOperation
-from ptosim.language.simt.simt import SimtLaunch
 from ptosim.machine.clock import SLOTS
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
@@ -332,7 +331,7 @@ class Checker(DoubtObserver):
             return
         if kind != READ:
             self.lints.stored_globally(entry, site)
-            self.data_caches.wrote(entry, site, starts, width, entry.site.name == SimtLaunch.name)
+            self.data_caches.wrote(entry, site, starts, width, self.races.are_workitems(site))
         if self.subject.together and kind != NOTICE:
             self.exchange.accessed(entry, site, kind == READ, starts, width)
         if kind not in (READ, NOTICE) and self.subject.together and self.foreseen.followed:
