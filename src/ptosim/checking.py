@@ -15,6 +15,7 @@ from ptosim.options import MEM_BARS, UNWRITTEN, choice, chosen_blocks, count, en
 
 if TYPE_CHECKING:
     from ptosim.cpp.cpp_repair import CppRepair
+    from ptosim.language.edits import Edit
     from ptosim.machine.memory import Region
     from ptosim.machine.observer import Observer
     from ptosim.native.observe.gm_conflicts import Sifted
@@ -130,9 +131,15 @@ def _early(kernel: Kernel) -> tuple[Diagnostic, ...]:
 
     writer = kernel.module.verified.parsed.writer
 
+    told: set[Edit] = set()
+
     def hinted(found: Diagnostic) -> Diagnostic:
         edit = barrier(found)
-        return found if edit is None else replace(found, hint=writer.hint((edit,)), edits=writer.replacements((edit,)))
+        if edit is None:
+            return found
+        edits = () if edit in told else writer.replacements((edit,))
+        told.add(edit)
+        return replace(found, hint=writer.hint((edit,)), edits=edits)
 
     return tuple(map(hinted, dependent(kernel.module.executable, dict(kernel.program.entries))))
 
@@ -406,22 +413,20 @@ def _trials(
 
 def _completed(kernel: Kernel, ends: Collection[Ends] | None) -> str | None:
     """The text without the flags between some pipes, or without any flags and buffers, and with what it then lacks."""
-    from ptosim.language.tile.tile_operation import TileOperation
     from ptosim.order.ordering import CAREFUL
-    from ptosim.order.strip import written_sync
+    from ptosim.order.strip import stripped, written_sync
     from ptosim.ordered_text import OrderDraft, prepared_without
 
     module, numbers = kernel.module.verified, set[int]()
-    if any(isinstance(op, TileOperation) for op in module.parsed.module.walk()):  # whose tiles would get addresses
-        return None
     for (kind, *words), members in written_sync(module).items():
         named = frozenset(str(word).removeprefix("PIPE_") for word in words[:2])
         if kind != "barrier" if ends is None else kind == "flag" and named in ends:
             numbers.update(members)
     try:
-        return OrderDraft(prepared_without(module, numbers), module, CAREFUL).text()
+        draft = OrderDraft(prepared_without(module, numbers), module, CAREFUL)
     except PTOError:
         return None
+    return draft.text_without_addresses(stripped(module, numbers))
 
 
 def observed(

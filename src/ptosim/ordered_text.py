@@ -54,6 +54,18 @@ class OrderDraft:
         kept = {images[op]: old for op, old in self._kept.items()}
         return rewritten(self.before, copy.parsed, kept, self._canonical)
 
+    def text_without_addresses(self, rest: VerifiedModule) -> str | None:
+        """What it lacks, written between the operations of the kernel as they were; `rest`: a copy that may be changed,
+        without what was taken out. None where there is no such place."""
+        kept = dict(rest.parsed.origins)
+        images = {old: op for op, old in kept.items()}
+        try:
+            for order in self.orders:
+                order.write(target_in(order, rest, lambda op: images[self.serves[self.origin(op)]]))
+        except KeyError:
+            return None
+        return rewritten(self.before, rest.parsed, kept, self._canonical)
+
     @cached_property
     def _kept(self) -> dict[Operation, Operation]:
         """Operations that the kernel has as well."""

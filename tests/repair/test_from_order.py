@@ -10,9 +10,12 @@ from order.micro_machine import outcome
 from ptosim.language.text.edited_text import edited
 from ptosim.repair import engine
 from ptosim.repair.from_order import edits_between, with_written_ids
+from ptosim.repair.proposals import Proposals
 from ptosim.repair.search import Effort
+from ptosim.repair.written import read
 from ptosim.sanitize.program import WrittenProgram
 from repair.test_fix import LOST, OTHER, changes, check, flag
+from repair.tile_kernel import KERNEL, arguments
 
 HALVES = ("set_flag", "wait_flag")
 
@@ -28,14 +31,14 @@ def test_the_difference_is_the_line_that_was_wrong(text: str, lines: int, monkey
 
 def test_inserted_flags_get_the_ids_that_were_written() -> None:
     written = [flag(word, *ends).replace("EVENT_ID0", "EVENT_ID5") for ends in (("MTE2", "V"),) for word in HALVES]
-    before = "\n".join(["load", written[0], "compute", "store"])
-    after = "\n".join(["load", *(flag(word, "MTE2", "V") for word in HALVES), "compute", "store"])
-    assert with_written_ids(before, after).split("\n") == ["load", *written, "compute", "store"]
+    before = ["load", written[0], "compute", "store"]
+    after = ["load", *(flag(word, "MTE2", "V") for word in HALVES), "compute", "store"]
+    assert with_written_ids(before, after) == ["load", *written, "compute", "store"]
 
 
 def test_another_pair_gets_an_id_that_is_not_taken() -> None:
     before = flag("set_flag", "V", "MTE3", 1)
-    found = with_written_ids(before, "\n".join([flag("set_flag", "V", "MTE3"), "more", before])).split("\n")
+    found = with_written_ids([before], [flag("set_flag", "V", "MTE3"), "more", before])
     assert found[0] == before and found[2] == flag("set_flag", "V", "MTE3")
 
 
@@ -107,3 +110,40 @@ def test_a_program_that_lacks_most_of_its_order_is_repaired() -> None:
     fix = ptosim.check(trial.kernel, *_arguments(trial.program, trial.bad)).fix()
     assert fix.verified and engine.PROVEN in fix.notes and len(changes(fix)) > 12
     assert not any(outcome(fix.text, launch).kinds for launch in trial.launches)
+
+
+def order_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line is tried by itself."""
+    monkeypatch.setattr(engine, "HINTED", Effort(0, 4))
+    monkeypatch.setattr(Proposals, "propose", lambda *_: iter(()))
+
+
+def without(*parts: str) -> str:
+    return "\n".join(line for line in KERNEL.split("\n") if not any(part in line for part in parts))
+
+
+LOST_EVENT = "_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TVEC>"
+"""The set and the wait for what was loaded."""
+
+
+def test_events_of_tiles_are_repaired_in_their_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tiles get no addresses, and every event that is right stays as it is."""
+    order_alone(monkeypatch)
+    broken = without(LOST_EVENT)
+    fix = ptosim.check(ptosim.load(broken).kernel(), *arguments(64)).fix()
+    assert fix.verified and engine.PROVEN in fix.notes
+    lines = [line.strip() for line in KERNEL.split("\n") if LOST_EVENT in line]
+    assert sorted(line[1:].strip() for line in changes(fix)) == sorted(lines)
+
+
+def test_edits_that_repair_several_findings_are_told_once() -> None:
+    report = ptosim.check(ptosim.load(without("_event["), sync="written").kernel(), *arguments(64))
+    first, *others = report.findings
+    assert len(others) > 2 and len(first.edits) == 12
+    for each in others:
+        assert each.edits == () and each.hint == f"the edits for the race at line {first.line} repair this as well"
+
+
+def test_a_recorded_operation_is_read_without_its_location() -> None:
+    line = flag("wait_flag", "V", "MTE3", 3)
+    assert read(f"{line} loc(#place7)") == read(line)

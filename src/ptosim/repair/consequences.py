@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.language.edits import EditWriter
+from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.search import RepairStep
 from ptosim.repair.trials import Identity, gravity, identity
@@ -25,13 +26,14 @@ MEANT = "or, if they are meant to share these bytes:"
 def mended(
     observation: Observation, steps: Sequence[RepairStep], proposals: Proposals, is_here_only: bool
 ) -> list[Diagnostic]:
-    """The findings with the hints of a repair. That buffers overlap is said before any edit."""
+    """The findings with the hints of a repair, each edit told once. That buffers overlap is said before any edit."""
     named: dict[Identity, list[int]] = {}
     writer = observation.program.module.parsed.writer
     for number, finding in enumerate(observation.findings):
         named.setdefault(identity(finding), []).append(number)
     removed_by = {name: step for step in steps for name in step.removed}
     result: list[Diagnostic] = []
+    told: dict[Proposal, Diagnostic] = {}
     for name, numbers in named.items():
         step = removed_by.get(name)
         if step is None:
@@ -44,8 +46,11 @@ def mended(
             consequences = tuple(observation.findings[number] for number in removed[1:] if number not in beside)
             leading = observation.findings[numbers[0]]
             notes = (*leading.notes, *((HERE_ONLY,) if is_here_only else ()))
-            hint = _hint(observation.found[numbers[0]], step, proposals, writer)
-            edits = writer.replacements(step.proposal.edits)
+            first = told.setdefault(step.proposal, leading)
+            hint, edits = f"the edits for the {first.kind} at line {first.line} repair this as well", ()
+            if first is leading:
+                hint = _hint(observation.found[numbers[0]], step, proposals, writer)
+                edits = writer.replacements(step.proposal.edits)
             result.append(replace(leading, hint=hint, notes=notes, consequences=consequences, edits=edits))
         result += (
             replace(observation.findings[each], hint=step.proposal.told(writer)) for each in numbers if each in beside

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from ptosim.language.edits import Edit, whole_line
-from ptosim.language.micro.sync import Barrier
+from ptosim.language.micro.sync import Barrier, SetFlag, WaitFlag
 from ptosim.language.structure.control import For, While
 from ptosim.machine.entry import Key
-from ptosim.repair.written import WrittenSync, read
+from ptosim.repair.written import WrittenSync, event_of, flag_words, in_classes, read
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import WrittenProgram
@@ -55,8 +55,8 @@ class _Difference:
 
     def __init__(self, program: WrittenProgram, text: str) -> None:
         self.source = program.source
-        old, new = self.source.text, with_written_ids(self.source.text, text)
-        self.old, self.new = ([line.strip() for line in lines.split("\n")] for lines in (old, new))
+        self.old = _stripped(self.source.text)
+        self.new = as_written(self.old, _stripped(text))
         self.steps = SequenceMatcher(None, self.old, self.new, autojunk=False).get_opcodes()
         loops = [op for op in program.operations() if isinstance(op, For | While)]
         spans = [(program.first_line(loop) - 1, program.last_line(loop) - 1) for loop in loops]
@@ -130,11 +130,51 @@ def drains(edit: Edit) -> bool:
     return edit.where != "at" and edit.operation.startswith(Barrier.name) and "PIPE_ALL" in edit.operation
 
 
-def with_written_ids(before: str, after: str) -> str:
-    """The text with other ids for its flags, so that as many lines as possible are as they were written."""
-    old, new = before.split("\n"), after.split("\n")
+def _stripped(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n")]
+
+
+def as_written(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """Lines with the ids that their flags had, in their words, and side by side in their order."""
+    flags = {line: words for line in old if (words := read(line)) is not None and words.mechanism == "flag"}
+    spelled = {(each.sign, each.pipes, each.number): _code(line) for line, each in flags.items()}
+    event = event_of(flags.values())
+
+    def plain(line: str) -> str:
+        words = flags.get(line)
+        if words is None or words.number is None or len(words.pipes) < 2:
+            return line
+        return flag_words(*words.pipes, words.number)[words.sign < 0]
+
+    def in_its_words(line: str) -> str:
+        words = read(line)
+        if words is None or words.name not in (SetFlag.name, WaitFlag.name) or line in flags:
+            return line
+        was = spelled.get((words.sign, words.pipes, words.number))
+        return was or (line if event is None else in_classes(line, event))
+
+    named = with_written_ids([plain(line) for line in old], new)
+    return list(_in_written_order(old, [in_its_words(line) for line in named]))
+
+
+def _in_written_order(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """Sets, or waits, that stand side by side may do so in any order."""
+    runs = [tuple(run) for side, run in groupby(old, _side) if side]
+    for side, run in groupby(new, _side):
+        lines = list(run)
+        best = max(runs, key=lambda each: len({*each} & {*lines}), default=()) if side else ()
+        yield from sorted(lines, key=lambda line: best.index(line) if line in best else len(best))
+
+
+def _side(line: str) -> int:
+    words = read(line)
+    return words.sign if words is not None and words.mechanism == "flag" else 0
+
+
+def with_written_ids(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """Lines with other ids for their flags, so that as many as possible are as they were written."""
     votes = Counter[tuple[str, str, str, str]]()
-    masked = [[_FLAG.sub(r"\1#\5", line.strip()) for line in lines] for lines in (old, new)]
+    masked = [[_FLAG.sub(r"\1#\5", line) for line in lines] for lines in (old, new)]
     for block in SequenceMatcher(None, *masked, autojunk=False).get_matching_blocks():
         for was, now in zip(old[block.a :][: block.size], new[block.b :][: block.size], strict=True):
             if (one := _FLAG.search(was)) and (other := _FLAG.search(now)):
@@ -148,6 +188,4 @@ def with_written_ids(before: str, after: str) -> str:
     for source, destination, now in sorted(keys - named.keys()):
         taken = {id_ for (*ends, _), id_ in named.items() if ends == [source, destination]}
         named[source, destination, now] = next(id_ for id_ in (now, *"01234567") if id_ not in taken)
-    return "\n".join(
-        _FLAG.sub(lambda found: found[1] + named[found[2], found[3], found[4]] + found[5], line) for line in new
-    )
+    return [_FLAG.sub(lambda found: found[1] + named[found[2], found[3], found[4]] + found[5], line) for line in new]

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.language.edits import Edit
 from ptosim.language.micro.scope import Section
+from ptosim.language.micro.sync import EVENT_IDS
 from ptosim.language.operation import core_of
 from ptosim.language.structure.control import Condition, For, If, While, Yield
 from ptosim.repair.balance import Balance, Change
@@ -66,9 +67,10 @@ class Variants:
                 if word == own.id:
                     continue
                 proposal = self._instead(op, own.with_id(word))
-                if missing and possible(value) == missing:
+                reached = possible(value)
+                if missing and reached == missing:
                     fitting.append(proposal)
-                elif not value.uses:
+                elif not value.uses and (reached is None or max(reached) < EVENT_IDS or own.mechanism != "flag"):
                     unused.append(proposal)
         yield from (*fitting, *unused)
 

@@ -38,7 +38,7 @@ from ptosim.repair.trials import ORDER
 from ptosim.repair.whole_core_signals import WholeCoreSignals
 from ptosim.repair.workitem_atomics import atomics
 from ptosim.repair.workitem_barriers import barriers, fences
-from ptosim.repair.written import EVENTS, WrittenSync, in_classes, read
+from ptosim.repair.written import WrittenSync, event_of, in_classes, read
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import ancestors, launched
@@ -64,7 +64,9 @@ class Proposals:
     def propose(self, number: int, taken: Taken) -> Iterator[Proposal]:
         """Lines to add for a finding, by its number, the fewest first; nothing where none are known. Ids that other
         edits have taken are left alone."""
-        return map(self._spelled, self._proposed(number, taken))
+        for each in map(self._spelled, self._proposed(number, taken)):
+            if all(read(edit.text) is None or self.visible.allows(edit) for edit in each.edits):
+                yield each
 
     def _spelled(self, proposal: Proposal) -> Proposal:
         """A kernel whose flags are all written as events of operation classes is told of events."""
@@ -76,8 +78,7 @@ class Proposals:
 
     @cached_property
     def _event(self) -> WrittenSync | None:
-        flags = [words for words in self.balance.written.values() if words.mechanism == "flag"]
-        return flags[0] if flags and all(words.name in EVENTS for words in flags) else None
+        return event_of(self.balance.written.values())
 
     def _proposed(self, number: int, taken: Taken) -> Iterator[Proposal]:
         found = self.observation.found[number]

@@ -7,6 +7,7 @@ and an id; brackets, quotes and older spellings are kept as they are found.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
@@ -17,6 +18,7 @@ from ptosim.effects.sync import SIGNALS as RECORDED
 from ptosim.effects.sync import signalling
 from ptosim.language.catalogue import operation
 from ptosim.language.micro.sync import EVENT_PIPES, Barrier, PipeBarrier, RecordEvent, SetFlag, WaitEvent, WaitFlag
+from ptosim.language.text.edited_text import LOCATION
 from ptosim.sanitize.program import WrittenProgram
 
 SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
@@ -106,6 +108,12 @@ _CLASSES = {
 """The operation class of a pipe in new events."""
 
 
+def event_of(written: Iterable[WrittenSync]) -> WrittenSync | None:
+    """An event, if all flags are written as events of operation classes."""
+    flags = [words for words in written if words.mechanism == "flag"]
+    return flags[0] if flags and all(words.name in EVENTS for words in flags) else None
+
+
 def in_classes(text: str, like: WrittenSync) -> str:
     """A flag in the words of events of operation classes; one of the scalar unit, which has no class, stays a flag."""
     words = read(text)
@@ -117,8 +125,9 @@ def in_classes(text: str, like: WrittenSync) -> str:
 
 
 def read(text: str) -> WrittenSync | None:
-    """The words of an operation; None where it is no synchronisation, or is not spelled in one of these forms."""
-    found = _FORM.fullmatch(text.partition("//")[0].strip())
+    """The words of an operation, without its location; None where it is no synchronisation, or is not spelled in one of
+    these forms."""
+    found = _FORM.fullmatch(LOCATION.sub("", text.partition("//")[0]).strip())
     if found is None:
         return None
     written = WrittenSync(found[1], tuple(word.strip() for word in found[3].split(",")), found[2], found[4])

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from ptosim.diagnostics import Replacement, Source
 from ptosim.language.edits import Edit, EditWriter, OperationPlace
 
-_LOCATION = re.compile(r"\s+loc\(.*\)\s*\Z", re.S)
+LOCATION = re.compile(r"\s+loc\(.*\)\s*\Z", re.S)
+"""The location at the end of an operation that was recorded."""
 _GAP = " \t\r"
 
 
@@ -108,7 +109,7 @@ def _splices(edit: Edit) -> Iterator[_Splice]:
 
 def _replaced(place: OperationPlace, text: str) -> _Splice:
     """The edited line; the location at its end stays."""
-    location = _LOCATION.search(place.words) if "loc(" in place.words else None
+    location = LOCATION.search(place.words) if "loc(" in place.words else None
     return _Splice(place.start, place.end, text + (location[0] if location else ""))
 
 
