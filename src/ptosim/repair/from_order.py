@@ -144,7 +144,8 @@ def as_written(old: Sequence[str], new: Sequence[str]) -> list[str]:
         words = flags.get(line)
         if words is None or words.number is None or len(words.pipes) < 2:
             return line
-        return flag_words(*words.pipes, words.number)[words.sign < 0]
+        source, destination = words.pipes
+        return flag_words(source, destination, words.number)[words.sign < 0]
 
     def in_its_words(line: str) -> str:
         words = read(line)
