@@ -55,8 +55,8 @@ class OrderDraft:
         return rewritten(self.before, copy.parsed, kept, self._canonical)
 
     def text_without_addresses(self, rest: VerifiedModule) -> str | None:
-        """The kernel as it was, with its missing order between its operations; `rest`: a copy that may be changed, without
-        what was taken out. None where there is no place for it."""
+        """The kernel as it was, with its missing order between its operations; None where there is no place for that.
+        `rest`: a copy that may be changed, without what was taken out."""
         kept = dict(rest.parsed.origins)
         images = {old: op for op, old in kept.items()}
         try:
