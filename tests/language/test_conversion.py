@@ -139,10 +139,6 @@ def test_the_generic_form_knows_the_older_name_too():
     accepts(body.format('round_mode = "ROUND_Z"'))
     text = printed(read(kernel(body.format('round_mode = "ROUND_Z"'))))
     assert '{rnd = "Z", sat = "SAT", part = "EVEN"}' in text
-    both = body.format('rnd = "R", round_mode = ^"R"')
-    rejects(both, "round_mode is an older name of rnd; give one of them", kind="syntax")
-    unknown = body.format('round_mode = ^"X"')
-    rejects(unknown, "unknown rnd 'X'; known: R, A, F, C, Z, O, H", kind="syntax")
 
 
 # --- vtrc -------------------------------------------------------------------------------------------------------------

@@ -106,7 +106,6 @@ def test_padding_of_grouped_loads() -> None:
     start = f"pto.mte_gm_ub {GM}, {UB}, {X}, {X} nburst{GROUP}"
     accepts(f"{start} pad(%s_f32)")
     accepts(f"{start} pad(%s_i32, %0, %8)")
-    rejects(f"{start} pad(%s_f32, {X}, ^%256)", "right_padding is 256; it must be 0..255")
 
 
 def test_loops_of_grouped_copies() -> None:
@@ -167,10 +166,6 @@ def fill(offset: str = X, repeat: str = X, blocks: str = X, gap: str = X, bits: 
 def test_filling_of_l1() -> None:
     accepts(fill("%64", "%32767", "%32767", "%32767", "16"))
     accepts(fill(bits="32 : i32"))
-    rejects(fill("^%33"), "byte_offset is 33; it must be a multiple of 32")
-    rejects(fill(repeat="^%32768"), "repeat is 32768; it must be 0..32767")
-    rejects(fill(blocks="^%n1"), "blocks is -1; it must be 0..32767")
-    rejects(fill().replace("%s_i32", f"^{X}"), "value must be i32, not i64")
 
 
 def test_filling_by_elements() -> None:
@@ -179,8 +174,6 @@ def test_filling_by_elements() -> None:
 
     accepts(body("ui16", 16))
     accepts(body("ui32", 32))
-    marked = body("ui16", 32).replace("%p", "^%p")
-    rejects(marked, "dest has elements of 16 bits, but fill_word_bits is 32")
 
 
 # --- the DMA page -----------------------------------------------------------------------------------------------------

@@ -21,10 +21,6 @@ def test_casts(cast: str):
 def test_a_memref_is_cast_to_a_pointer():
     function = "func.func @f(%a: memref<?xf32, #pto.address_space<gm>>) {{ %p = pto.castptr {}\nreturn }}"
     accepts(function.format("%a : memref<?xf32, #pto.address_space<gm>> -> !pto.ptr<f32, gm>"))
-    rejects(
-        function.format("~%a : memref<?xf32, #pto.address_space<gm>> -> i64"),
-        "a memref can only be cast to a pointer, not to i64",
-    )
 
 
 def test_pointer_arithmetic():
@@ -82,7 +78,6 @@ def test_accesses_past_the_cache():
     accepts(
         "%x = pto.ld_dev %gm_i32[%i] : !pto.ptr<i32, gm> -> i32\npto.st_dev %x, %gm_i32[%i] : !pto.ptr<i32, gm>, i32"
     )
-    rejects("pto.st_dev %n, ~%ub_i32[%i] : !pto.ptr<i32, ub>, i32", "pointer must point to gm, not ub")
     rejects(
         "%x = pto.ld_dev %gm_i32[%i] {cache = ~1 : i32} : !pto.ptr<i32, gm> -> i32",
         "pto.ld_dev passes the cache by and has no cache policy",

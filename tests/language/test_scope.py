@@ -45,17 +45,6 @@ pto.strict_vecscope(%ub, %ub, %i, %n) {
     )
 
 
-@table(
-    "inner",
-    "~pto.vecscope { }",
-    "~pto.strict_vecscope() { } : () -> ()",
-    "~scf.for %q = %i to %i step %i { } {llvm.loop.aivector_scope}",
-)
-@table("outer", "pto.vecscope {{ {} }}", "scf.for %j = %i to %i step %i {{ {} }} {{llvm.loop.aivector_scope}}")
-def test_scopes_do_not_nest(inner: str, outer: str):
-    rejects(outer.format(inner), "a vector scope cannot contain another")
-
-
 def test_a_strict_scope_does_not_capture():
     message = "a strict vector scope sees only what is passed to it"
     rejects("pto.strict_vecscope() { %y = arith.negf ~%f : f32 } : () -> ()", message)
@@ -193,17 +182,11 @@ def test_sections():
 
 
 def test_sections_do_not_nest():
-    rejects("pto.section.vector { ~pto.section.cube { } }", "a section cannot contain another")
-    rejects("pto.section.cube { scf.if %c { ~pto.section.cube { } } }", "a section cannot contain another")
     _, found = errors("pto.vecscope { pto.section.vector { } }")
     assert found.message == "pto.section.vector must be outside 'pto.vecscope'"
 
 
 def test_instructions_of_the_other_core():
-    rejects(
-        "pto.section.cube { ~pto.vecscope { " + MASK + " } }",
-        "pto.vecscope is for the vector core, but this is code of the cube core",
-    )
     rejects(
         "pto.section.cube { ~scf.for %j = %i to %i step %i { } {llvm.loop.aivector_scope} }",
         "scf.for is for the vector core, but this is code of the cube core",

