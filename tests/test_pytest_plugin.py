@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from cpp.kernels import NEEDS_COMPILER
 from ptosim import testing
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -130,3 +131,21 @@ def test_a_file_with_words() -> None:
     assert testing.check_file(path, "rand:32x32 zeros:32x32", count_cycles=True, cycles_at_most=10**6)
     with pytest.raises(ptosim.PTOError, match="takes 2 arguments, but 1 were given"):
         testing.check_file(path, "rand:32x32")
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["ranks/all_reduce.pto", "python/softmax.py:softmax", pytest.param("cpp/add.cpp:add", marks=NEEDS_COMPILER)],
+)
+def test_kernels_of_every_door_with_arguments_made_up(file: str) -> None:
+    assert testing.check_file(EXAMPLES / file, count_cycles=True)
+
+
+def test_launches_on_ranks_are_said_by_words(project: Path) -> None:
+    text = (EXAMPLES / "ranks" / "all_reduce.pto").read_text()
+    broken = (EXAMPLES / "ranks" / "all_reduce.broken.pto").read_text()
+    words = "sym:rand:2x4096 sym:zeros:2x4096 sym:zeros:17 each:zeros:2x4096 ctx:0 rank ranks 1 --ranks 2"
+    (project / "kernels" / "all_reduce.pto").write_text(f"// CHECK-WITH: {words}\n// CHECK-WITH: auto\n{text}")
+    (project / "kernels" / "broken.pto").write_text(f"// CHECK-WITH: auto\n{broken}")
+    said = session(project, "kernels/all_reduce.pto", "kernels/broken.pto").stdout
+    assert "2 passed" in said and "1 failed" in said, said

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import ptosim
 from ptosim.cli.commands import main
-from ptosim.cli.rank_words import arrays_of, values_of
+from ptosim.ranks.rank_words import arrays_of, values_of
 
 RING = str(Path(__file__).parents[1] / "examples" / "ranks" / "ring_put.pto")
 WORDS = ["each:arange:256", "sym:zeros:256", "sym:zeros:16", "each:zeros:256", "ctx:1", "rank", "ranks", "1"]

@@ -5,6 +5,7 @@ that its author wrote. Everything inside works on the text that was loaded, wher
 author's place (`Location.shown`), from which `Location.in_text` leads back.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +16,10 @@ from typing import Any
 
 LONGEST_FILE = 2_000_000
 """Characters; a kernel that is longer is not read."""
+
+SCRIPT = re.compile(r"(?P<path>.+?\.py)(?::(?P<kernel>[\w.]*))?")
+CPP_FILE = re.compile(r"(?P<path>.+?\.(?:cpp|cc|cxx|cce))(?::(?P<kernel>.*))?", re.DOTALL)
+"""Files of kernels in Python and C++, with the kernel that is meant behind them."""
 
 MOST_CALLS = 32
 """The most calls of a place that are kept, the innermost ones."""

@@ -20,8 +20,11 @@ import pytest
 
 MARK = "// CHECK-WITH:"
 STORE = "ptosim-cycles.toml"
-_OPTIONS = {"--grid": "grid", "--kernel": "kernel", "--target": "target", "--cycles-at-most": "cycles_at_most"}
-_NUMBERS = ("grid", "cycles_at_most")
+_OPTIONS = {
+    **{f"--{name}": name for name in ("grid", "ranks", "kernel", "target")},
+    "--cycles-at-most": "cycles_at_most",
+}
+_NUMBERS = ("grid", "ranks", "cycles_at_most")
 _CYCLES = pytest.StashKey[dict[str, dict[str, int]]]()
 """By the path of a store: cycles by the key of a launch."""
 
@@ -36,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "ptosim(file, args='auto', grid=1, kernel=None, target=None, clean=True, cycles_at_most=None): check a kernel",
+        "ptosim(file, args='auto', grid=1, ranks=None, kernel=None, target=None, clean=True, cycles_at_most=None): "
+        "check a kernel",
     )
     config.stash[_CYCLES] = {}
 
@@ -106,7 +110,9 @@ def _checked(config: pytest.Config, path: Path, **launch: Any) -> None:
 
     args = launch.get("args", "auto")
     launch["args"] = words = args.split() if isinstance(args, str) else [str(each) for each in args]
-    key = " ".join((*words, *(f"--{name} {launch[name]}" for name in ("grid", "kernel", "target") if launch.get(name))))
+    key = " ".join(
+        (*words, *(f"--{name} {launch[name]}" for name in ("grid", "ranks", "kernel", "target") if launch.get(name)))
+    )
     store = path.parent / STORE
     update = bool(config.getoption("--ptosim-update"))
     stored = None if update else _stored(store).get(path.name, {}).get(key)

@@ -6,17 +6,20 @@ Both raise AssertionError with what is wrong, so that they work in pytest, in un
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.api import Kernel, load
 from ptosim.api import check as examine
+from ptosim.api import load
 from ptosim.api import profile as measure
 from ptosim.argument_words import AUTO, value_of
 from ptosim.options import ENGINES
+from ptosim.places import CPP_FILE, SCRIPT
+from ptosim.ranks.rank_words import is_for_ranks, ranked
 
 if TYPE_CHECKING:
     from ptosim.diagnostics import Diagnostic
@@ -93,43 +96,78 @@ def check_file(
     args: str | Sequence[str] = AUTO,
     grid: int = 1,
     *,
+    ranks: int | None = None,
     kernel: str | None = None,
     target: str | None = None,
     clean: bool = True,
     cycles_at_most: int | None = None,
     count_cycles: bool = False,
 ) -> int | None:
-    """Check a kernel file with argument words (`auto`: made up); without `clean` its findings do not matter.
+    """Check a kernel (`FILE.pto`, `FILE.py:KERNEL` or `FILE.cpp:EXPRESSION`) with argument words (`auto`: made up), on
+    `ranks` where words or the kernel are for several; without `clean` its findings do not matter.
 
     Returns the cycles where they are asked for; more than `cycles_at_most` are a failure.
     """
-    chosen = load(file, target).kernel(kernel)
+    chosen, warnings = _opened(str(file), kernel, target)
     words = args.split() if isinstance(args, str) else list(args)
-    values = _values(chosen, words, grid)
+    launch = _launch(chosen, words, grid, ranks)
     if clean:
-        report = examine(chosen, *values, grid=grid)
-        found: Sequence[Diagnostic] = (*chosen.module.warnings, *report.findings)
+        report = launch.check()
+        found: Sequence[Diagnostic] = (*warnings, *report.findings)
         if found:
             raise AssertionError("\n\n".join(map(str, found)))
     if cycles_at_most is None and not count_cycles:
         return None
-    cycles = measure(chosen, *values, grid=grid).cycles
+    cycles = launch.profile().cycles
     if cycles_at_most is not None and cycles > cycles_at_most:
         more = 100 * (cycles / cycles_at_most - 1) if cycles_at_most else 100.0
         raise AssertionError(f"{file}: {chosen.name} takes {cycles} cycles, {more:.1f} % more than {cycles_at_most}")
     return cycles
 
 
-def _values(kernel: Kernel, words: Sequence[str], grid: int) -> list[Any]:
+def _opened(file: str, name: str | None, target: str | None) -> tuple[Any, Sequence[Diagnostic]]:
+    """The kernel that is meant, and the warnings of its module."""
+    if (written := CPP_FILE.fullmatch(file)) is not None:
+        from ptosim.cpp_module import load_cpp
+
+        return load_cpp(written["path"], target=target).kernel(name or written["kernel"]), ()
+    source: Any = file
+    if (script := SCRIPT.fullmatch(file)) is not None:
+        from ptosim.ptodsl.script import script_kernel
+
+        source = script_kernel(script["path"], script["kernel"]).source
+    module = load(source, target)
+    return module.kernel(name), module.warnings
+
+
+@dataclass(frozen=True)
+class _OneRank:
+    """A launch as it is checked and timed; a World is one on several ranks."""
+
+    kernel: Any
+    values: Sequence[Any]
+    grid: int
+
+    def check(self) -> Any:
+        return examine(self.kernel, *self.values, grid=self.grid)
+
+    def profile(self) -> Any:
+        return measure(self.kernel, *self.values, grid=self.grid)
+
+
+def _launch(kernel: Any, words: Sequence[str], grid: int, ranks: int | None) -> Any:
     from ptosim.diagnostics import error
-    from ptosim.example_arguments import example_words
 
     asked = [AUTO] * len(kernel.signature) if list(words) == [AUTO] or not words else list(words)
     if len(asked) != len(kernel.signature):
         raise error("argument", f"{kernel.name} takes {len(kernel.signature)} arguments, but {len(asked)} were given")
-    chosen = example_words(kernel, asked, grid=grid) if AUTO in asked else asked
+    if ranks is None:
+        ranks = 1 if any(map(is_for_ranks, asked)) else kernel.ranks_needed(grid) if AUTO in asked else None
+    chosen = kernel.example_words(asked, grid, {}, ranks) if AUTO in asked else asked
+    if ranks is not None:
+        return ranked(kernel, chosen, ranks, grid)
     given = enumerate(zip(chosen, kernel.signature, strict=True))
-    return [value_of(word, parameter, index) for index, (word, parameter) in given]
+    return _OneRank(kernel, [value_of(word, parameter, index) for index, (word, parameter) in given], grid)
 
 
 __all__ = ["check", "check_file"]

@@ -19,7 +19,9 @@ from distributed import Client
 
 import ptosim
 from ptosim.cli.commands import main
+from ptosim.fleet.case import Case
 from ptosim.fleet.cluster import connected
+from ptosim.fleet.execution import run_case
 from ptosim.fleet.page import page
 from ptosim.fleet.rows import Rows, schema_of
 
@@ -206,6 +208,24 @@ def test_scheduler_and_workers_that_others_have_started(folder: Path) -> None:
 def test_a_scheduler_that_is_not_there() -> None:
     said = CliRunner().invoke(main, ["sweep", str(EXAMPLES / "tiles"), "--scheduler", "tcp://127.0.0.1:9"])
     assert said.exit_code == 2 and said.stderr.startswith("error: argument: cannot reach a scheduler")
+
+
+def on_ranks(what: str, file: str, **more: Any) -> dict[str, Any]:
+    name = str(EXAMPLES / "ranks" / file)
+    return run_case(Case(name, Path(name).read_text(), what, **more), "1")
+
+
+def test_cases_on_several_ranks() -> None:
+    """Their arguments may be made up, and the command of a row repeats it."""
+    checked = on_ranks("check", "all_reduce.pto")
+    assert checked["ok"] and checked["repeat"].endswith(" ctx:0 rank ranks 1 --ranks 2")
+    assert CliRunner().invoke(main, checked["repeat"].split()[1:]).exit_code == 0
+    assert not on_ranks("check", "all_reduce.broken.pto")["ok"]
+    words = tuple("sym:rand:2x4096 sym:zeros:2x4096 sym:zeros:17 each:zeros:2x4096 ctx:0 rank ranks 1".split())
+    ran = [on_ranks("run", "all_reduce.pto", words=words, ranks=2, seed=seed)["digest"] for seed in (1, 1, 2)]
+    assert ran[0] == ran[1] != ran[2]
+    four = ("sym:rand:4x4096", "sym:zeros:4x4096", "sym:zeros:65", *words[3:])
+    assert on_ranks("profile", "all_reduce.pto", words=four, ranks=4)["cycles"] > 0
 
 
 def test_the_page_of_many_rows(tmp_path: Path) -> None:

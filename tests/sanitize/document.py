@@ -4,8 +4,8 @@ from pathlib import Path
 
 import ptosim
 from ptosim.argument_words import value_of
-from ptosim.cli.rank_words import values_of
 from ptosim.diagnostics import Source
+from ptosim.ranks.rank_words import values_of
 from ptosim.ranks.world import world_of
 from ptosim.report.explanation import section
 from ptosim.sanitize.explain import Explanation, explanation, kinds

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 import ptosim
 from ptosim.argument_words import value_of
 from ptosim.cli.commands import main
-from ptosim.cli.rank_words import values_of
 from ptosim.diagnostics import SEVERITY
+from ptosim.ranks.rank_words import values_of
 from ptosim.ranks.world import world_of
 from ptosim.report.explanation import listing, terminal
 from ptosim.report.python_explanation import explained_in_python

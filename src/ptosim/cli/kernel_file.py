@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ptosim.diagnostics import error
+from ptosim.places import CPP_FILE, SCRIPT
 
 if TYPE_CHECKING:
     from ptosim.cpp_module import CppModule
@@ -22,8 +23,6 @@ _READ = "ptosim.standard_input"
 _LOADED = "ptosim.loaded"
 CORES = ("auto", "vector", "cube", "mix")
 _OPTION = "ptosim.file_option."
-_SCRIPT = re.compile(r"(?P<path>.+?\.py)(?::(?P<kernel>[\w.]*))?")
-_CPP = re.compile(r"(?P<path>.+?\.(?:cpp|cc|cxx|cce))(?::(?P<kernel>.*))?", re.DOTALL)
 
 
 def kept_option(name: str) -> str:
@@ -76,9 +75,9 @@ def loaded(file: str, target: str | None = None, sync: str = "auto") -> Module |
     """The module, as ptosim.load returns it, or the kernels of a file in C++."""
     from ptosim.api import load
 
-    if (named := _CPP.fullmatch(file)) is not None:
+    if (named := CPP_FILE.fullmatch(file)) is not None:
         return _loaded_cpp(named["path"], named["kernel"], target)
-    if (named := _SCRIPT.fullmatch(file)) is not None:
+    if (named := SCRIPT.fullmatch(file)) is not None:
         return _loaded_script(named["path"], named["kernel"], target, sync)
     module = load(_standard_input() if file == STANDARD_INPUT else file, target, sync)
     click.get_current_context().meta.setdefault(_LOADED, module.outline)

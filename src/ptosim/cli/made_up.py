@@ -10,8 +10,8 @@ import click
 
 from ptosim.argument_words import AUTO, value_of, wrong
 from ptosim.cli.kernel_file import kept_option
-from ptosim.cli.rank_words import QUERIES, is_for_ranks
 from ptosim.diagnostics import error
+from ptosim.ranks.rank_words import QUERIES, is_for_ranks
 
 _WORDS = "ptosim.made_up_words"
 _RANKS = "ptosim.made_up_ranks"

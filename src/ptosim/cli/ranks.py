@@ -12,9 +12,9 @@ from ptosim.api import Kernel
 from ptosim.argument_words import PLACE, Array, differing, expected, save, shown
 from ptosim.cli.command import is_json, note_launch
 from ptosim.cli.made_up import words_of
-from ptosim.cli.rank_words import arrays_of, values_of
 from ptosim.diagnostics import Diagnostic, error
 from ptosim.ranks.rank_arguments import described_arguments
+from ptosim.ranks.rank_words import arrays_of, values_of
 from ptosim.ranks.world import World, world_of
 
 RANKS = click.option("--ranks", type=click.IntRange(1), help="How many ranks; then arguments may be windows (sym:).")

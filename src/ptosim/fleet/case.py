@@ -12,6 +12,7 @@ from typing import Any
 
 from ptosim.argument_words import AUTO, RANGE
 from ptosim.diagnostics import error
+from ptosim.ranks.rank_words import is_for_ranks
 
 WHATS = ("run", "check", "profile", "prove")
 GIGABYTE = 1 << 30
@@ -46,6 +47,8 @@ class Case:
     what: str = "check"
     words: tuple[str, ...] = ("auto",)
     grid: int = 1
+    ranks: int | None = None
+    """How many, where words or the kernel are for several."""
     name: str | None = None
     """The name of the kernel, in a file with several."""
     target: str | None = None
@@ -73,7 +76,7 @@ class Case:
             "text": _digest(self.text),
             "what": [self.what, self.timed],
             "words": self.words,
-            "options": [self.grid, self.name, self.target, self.schedule, self.seed, self.rtol, self.atol],
+            "options": [self.grid, self.ranks, self.name, self.target, self.schedule, self.seed, self.rtol, self.atol],
             "varied": dict(self.varied),
             "kernel": self.kernel,
             "expect": {str(index): hashlib.sha256(wanted.content).hexdigest() for index, wanted in self.expect.items()},
@@ -88,7 +91,8 @@ class Case:
             parts += [] if said == (AUTO,) else said
         for define in self.defines:
             parts += ["-D", define]
-        options = {"--grid": self.grid if self.grid != 1 else None, "--kernel": self.name, "--target": self.target}
+        options = {"--grid": self.grid if self.grid != 1 else None, "--ranks": self.ranks}
+        options |= {"--kernel": self.name, "--target": self.target}
         if self.what == "run" and self.schedule != "program":
             options["--schedule"] = self.schedule
         for option, value in options.items():
@@ -97,7 +101,14 @@ class Case:
         return shlex.join(parts)
 
 
-def words_of(kernel: Any, case: Case) -> list[str]:
+def ranks_of(kernel: Any, case: Case) -> int | None:
+    """On how many ranks a case runs; None for one without windows."""
+    if case.ranks is not None or any(map(is_for_ranks, case.words)):
+        return case.ranks or 1
+    return kernel.ranks_needed(case.grid) if AUTO in case.words else None
+
+
+def words_of(kernel: Any, case: Case, ranks: int | None = None) -> list[str]:
     """A word for each parameter of the kernel of a case, made up where `auto` stands, with seeds."""
     words = list(case.words)
     if words == [AUTO]:
@@ -106,7 +117,7 @@ def words_of(kernel: Any, case: Case) -> list[str]:
         names = ", ".join(each.name for each in kernel.signature)
         raise error("argument", f"{kernel.name} takes {len(kernel.signature)} arguments ({names}), not {len(words)}")
     if AUTO in words:
-        words = kernel.example_words(words, case.grid, {}, seed=case.seed)
+        words = kernel.example_words(words, case.grid, {}, ranks, case.seed)
     return [seeded(word, case.seed + index) if case.seed else word for index, word in enumerate(words)]
 
 
@@ -117,6 +128,9 @@ def _digest(text: str) -> str:
 
 def seeded(word: str, seed: int) -> str:
     """A word of random numbers with a seed, where it has none of its own."""
+    if word.startswith(("sym:", "each:")):
+        place, _, array = word.partition(":")
+        return f"{place}:{seeded(array, seed)}"
     kind, *rest = word.split(":")
     places = {"rand": 1, "index": 2}
     if kind not in places or len(rest) < places[kind]:

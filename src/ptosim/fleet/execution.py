@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ import numpy as np
 
 from ptosim.argument_words import value_of
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error
-from ptosim.fleet.case import Case, words_of
+from ptosim.fleet.case import Case, ranks_of, words_of
+from ptosim.ranks.rank_words import arrays_of, values_of
+from ptosim.ranks.world import world_of
 
 if TYPE_CHECKING:
     from ptosim.module import Kernel, Module
@@ -77,13 +80,14 @@ def _execute(case: Case, row: Row) -> None:
     kernel = _module(case.kernel, case.text, case.target).kernel(case.name)
     if case.what == "prove":
         return _proved(kernel, row)
-    words = words_of(kernel, case)
-    row["repeat"] = case.repeat(tuple(words))
+    ranks = ranks_of(kernel, case)
+    words = words_of(kernel, case, ranks)
+    row["repeat"] = replace(case, ranks=ranks).repeat(tuple(words))
+    if ranks is not None:
+        return _execute_on_ranks(kernel, case, words, ranks, row)
     given = enumerate(zip(words, kernel.signature, strict=True))
     values = [value_of(word, parameter, case.seed + index) for index, (word, parameter) in given]
-    declared = COPIES * sum(value.nbytes for value in values if isinstance(value, np.ndarray))
-    if declared > case.limits.memory:
-        raise error("limit", f"its arrays need {declared >> 20} MB, and {case.limits.memory >> 20} MB are allowed")
+    _limited(case, [value for value in values if isinstance(value, np.ndarray)])
     row |= {"ok": True, "status": "ok"}
     if case.what == "run" or case.expect:
         _ran(kernel, case, values, row)
@@ -103,16 +107,47 @@ def _execute(case: Case, row: Row) -> None:
             row["message"] = f"bound by {found.bound}"
 
 
+def _execute_on_ranks(kernel: Kernel, case: Case, words: Sequence[str], ranks: int, row: Row) -> None:
+    if case.expect or case.schedule != "program":
+        raise error("argument", f"{'expect' if case.expect else 'schedule'} is not for launches on several ranks")
+    values = values_of(words, kernel.signature, ranks)
+    arrays = [array for value in values for array in arrays_of(value, ranks)]
+    _limited(case, arrays)
+    world = world_of(kernel, values, ranks, case.grid)
+    row |= {"ok": True, "status": "ok"}
+    if case.what == "run":
+        world.run()
+        row["digest"] = _digest(arrays)
+    if case.what == "check":
+        report = world.check()
+        if report.findings:
+            _tell(row, report.findings, "findings")
+    if case.what == "profile" or case.timed:
+        found = world.profile()
+        row["cycles"] = found.cycles
+        if row["status"] == "ok":
+            row["message"] = f"bound by {found.bound}"
+
+
+def _limited(case: Case, arrays: Sequence[Any]) -> None:
+    declared = COPIES * sum(array.nbytes for array in arrays)
+    if declared > case.limits.memory:
+        raise error("limit", f"its arrays need {declared >> 20} MB, and {case.limits.memory >> 20} MB are allowed")
+
+
+def _digest(arrays: Sequence[Any]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:32]
+
+
 def _ran(kernel: Kernel, case: Case, values: Sequence[Any], row: Row) -> None:
     """Run it, compare, and take the digest of its arrays."""
     given = _copies(values)
     engine = "native" if case.schedule == "program" else "reference"
     kernel(*given, grid=case.grid, engine=engine, schedule=case.schedule)
-    digest = hashlib.sha256()
-    for value in given:
-        if hasattr(value, "dtype"):
-            digest.update(np.ascontiguousarray(value).tobytes())
-    row["digest"] = digest.hexdigest()[:32]
+    row["digest"] = _digest([value for value in given if hasattr(value, "dtype")])
     for index, wanted in case.expect.items():
         difference = _difference(given[index], _wanted(wanted.kind, wanted.content, values, index), case)
         if difference is not None:

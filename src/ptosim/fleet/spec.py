@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ptosim.cpp_module import CppKernel
 
 KEYS = ("kernels", "what", "args", "define", "expect", "rtol", "atol", "vary", "limits", "tune")
-OPTIONS = ("grid", "target", "schedule", "seed")
+OPTIONS = ("grid", "ranks", "target", "schedule", "seed")
 """Names in [vary] that are options of a launch."""
 MOST_VALUES = 1_000_000
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
@@ -86,6 +86,7 @@ class Spec:
             what=self.what,
             words=tuple(_filled(self, word, varied, "args") for word in self.args),
             grid=_whole(self, varied.get("grid", 1), "grid", 1),
+            ranks=_whole(self, varied["ranks"], "ranks", 1) if "ranks" in varied else None,
             name=kernel.name,
             defines=defines,
             target=None if "target" not in varied else str(varied["target"]),

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptosim.argument_words import PLACE, Array, value_of, word_of_rank, wrong
 from ptosim.arguments import Parameter
 from ptosim.ranks.rank_arguments import BLOCK, BLOCKS, RANK, RANKS, At, ContextOf, Each, Symmetric
+
+if TYPE_CHECKING:
+    from ptosim.module import Kernel
+    from ptosim.ranks.world import World
 
 QUERIES = {query.name: query for query in (RANK, RANKS, BLOCK, BLOCKS)}
 _PEER = re.compile(r"peer:(\d{1,3}):([+-]?)(\d{1,3})")
@@ -74,6 +78,13 @@ def _peer(word: str, parameter: Parameter, values: Sequence[Any], position: int,
         return window.at(number)
     step = number if sign == "+" else -number
     return At(window, lambda rank, ranks: (rank + step) % ranks)
+
+
+def ranked(kernel: Kernel, words: Sequence[str], ranks: int, grid: int = 1) -> World:
+    """A world in which a kernel has been launched with words."""
+    from ptosim.ranks.world import world_of
+
+    return world_of(kernel, values_of(words, kernel.signature, ranks), ranks, grid)
 
 
 def arrays_of(value: Any, ranks: int) -> list[Array]:
