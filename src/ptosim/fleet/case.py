@@ -48,7 +48,7 @@ class Case:
     words: tuple[str, ...] = ("auto",)
     grid: int = 1
     ranks: int | None = None
-    """How many, where words or the kernel are for several."""
+    """The number of ranks, where words or the kernel are for several."""
     name: str | None = None
     """The name of the kernel, in a file with several."""
     target: str | None = None
