@@ -267,13 +267,15 @@ def run_checked(kernel: Kernel, launch: Launch, options: CheckOptions = CheckOpt
     from ptosim.repair.engine import Engine
 
     again = replace(launch, block_done=None, found=None, say=None)
-    trials = _trials(kernel, again, strictness, chosen, observation.blocks)
-    repair = Engine(observation, trials)
     if kernel.origin is not None:
         found = _mended_in_source(kernel.origin, again, strictness, chosen, observation.findings)
         if found is not None:
             fix = Fix(source.name, source.text, found.text, not found.left, (), found.left)
             return report(kernel.name, [*found.findings, *wrong], options.max_findings, lambda: fix, look)
+    trials = _trials(kernel, again, strictness, chosen, observation.blocks)
+    # edits of a recording are words about the file it was made from: of warnings the file says enough
+    is_tried = kernel.origin is None or any(each.severity == "error" for each in observation.findings)
+    repair = Engine(observation, trials, is_tried)
 
     def mend() -> Fix:
         if kernel.origin is not None:

@@ -253,6 +253,21 @@ def test_the_cache_takes_the_top_of_ub() -> None:
     assert findings(body.replace("pto.stg %t, %x[%i] : !pto.ptr<i32, gm>, i32", "")) == []
 
 
+def test_another_kernel_of_the_file_has_all_of_ub() -> None:
+    launching = section("pto.stg %t, %x[%i] : !pto.ptr<i32, gm>, i32", OUT)
+    other = """  func.func @other(%x: !pto.ptr<i32, gm>) attributes {pto.kernel} {
+    %high = arith.constant 230000 : i64
+    %ub = pto.castptr %high : i64 -> !pto.ptr<i32, ub>
+    %zero = arith.constant 0 : index
+    %seven = arith.constant 7 : i32
+    pto.store_scalar %seven, %ub[%zero] : !pto.ptr<i32, ub>, i32
+    return
+  }
+"""
+    module = ptosim.load(launching.replace("  func.func @kernel", f"{other}  func.func @kernel"))
+    assert not ptosim.check(module.kernel("other"), np.zeros(32, "i4"), unwritten="off").findings
+
+
 def test_a_proof_knows_which_bytes_workitems_access() -> None:
     """Two halves of UB, one filled while workitems read the other; with one half alone nothing orders the two."""
     rms_norm = (Path(__file__).parents[2] / "examples" / "simt" / "rms_norm.pto").read_text()

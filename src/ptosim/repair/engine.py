@@ -54,12 +54,12 @@ class RepairOutcome:
 class Engine:
     """Repairs one text, given how edited texts are tried."""
 
-    def __init__(self, observation: Observation, trials: Trials) -> None:
+    def __init__(self, observation: Observation, trials: Trials, is_tried: bool = True) -> None:
         self.observation = observation
         self.text = observation.program.source.text
         self.rehearsal = Rehearsal(trials)
         self.is_short = len(self.text) <= LONGEST
-        is_worth_it = self.is_short and is_curable(observation.findings)
+        is_worth_it = is_tried and self.is_short and is_curable(observation.findings)
         self.found = repair(observation, self.rehearsal, HINTED) if is_worth_it else None
 
     def findings(self) -> list[Diagnostic]:
