@@ -9,6 +9,7 @@ import pytest
 
 import ptosim
 from observed import findings
+from ptosim.order.prove import DIFFERENT_BLOCKS
 
 GM, UB = "!pto.ptr<f32, gm>", "!pto.ptr<f32, ub>"
 IN = f"pto.mte_gm_ub {{}}, %ub, %l0, %l256 nburst(%l1, %l256, %l256) : {GM}, {UB}, i64, i64, i64, i64, i64"
@@ -116,3 +117,18 @@ def test_a_kernel_that_does_not_tell_its_blocks_apart_is_meant_for_one():
     assert not ptosim.prove(whole).proven
     lines = whole.module.outline.source.text.split("\n")
     assert ptosim.prove(ptosim.load("\n".join(line for line in lines if "%number" not in line)).kernel()).proven
+
+
+@pytest.mark.parametrize(
+    ("body", "is_decided"),
+    [
+        (APART["own rows"], True),
+        (APART["a block does not write"], True),
+        (row(apart="%n") + COPY, False),
+        (row("%b", name="row") + COPY.replace("%x", "%row"), True),
+        (APART["the first block alone"], False),
+    ],
+)
+def test_blocks_that_closed_forms_tell_apart_are_not_assumed_to_be(body: str, is_decided: bool):
+    proof = ptosim.prove(kernel(body, ", %n: index"))
+    assert proof.proven and (DIFFERENT_BLOCKS not in proof.assumptions) == is_decided

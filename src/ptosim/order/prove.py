@@ -21,6 +21,7 @@ from ptosim.language.micro.sim_signal import SimNotify, SimTestWords, SimWaitWor
 from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.function import Function, reached
 from ptosim.order.assumptions import WORKITEMS_APART, confine
+from ptosim.order.blocks_apart import are_apart
 from ptosim.order.brackets import misused
 from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, is_cluster, read_cluster
@@ -105,6 +106,8 @@ def _proven_or_not(module: VerifiedModule, entries: dict[CoreKind, Function]) ->
         verdict = replace(verdict, broken=trials.confirm([], unbalanced=True).shown)
     if not verdict.broken and (between := trials.between_blocks()) is not None:
         return replace(verdict, broken=(between,), undecided=())
+    if verdict.proven and are_apart(module, entries):
+        verdict = replace(verdict, assumptions=tuple(each for each in verdict.assumptions if each != DIFFERENT_BLOCKS))
     assumed = set(verdict.assumptions) - {DIFFERENT_ARGUMENTS, DIFFERENT_BLOCKS, WORKITEMS_APART}
     if verdict.broken or verdict.undecided or assumed:
         return verdict

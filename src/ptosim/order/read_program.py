@@ -36,7 +36,7 @@ from ptosim.order.integers import natural
 from ptosim.order.number import Linear, Periodic
 from ptosim.order.touches import awaited, range_key, touches_of, touches_of_launch, touches_of_scope
 from ptosim.order.unknown_ids import id_of, loops_of, settle
-from ptosim.order.values import ANYWHERE, LoopTrial, Values
+from ptosim.order.values import ANYWHERE, Common, LoopTrial, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
 """By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
@@ -121,19 +121,23 @@ class Reader:
         core: CoreKind,
         serial: frozenset[Pipe],
         shared: tuple[model.EntryTouch, ...],
+        blocks: Common | None = None,
     ) -> None:
+        """With `blocks`, what several programs have in common, the blocks of a grid are iterations of a loop around
+        everything."""
         self.target = module.target
         self.shared = shared
         self.function = function
         self.kind = core
-        self.values = Values(function)
         self.program = model.OrderProgram(model.NodeBlock(), [], {}, serial)
         self.names: Iterator[int] = count()
+        self.path = () if blocks is None else (next(self.names),)
+        self.values = Values(function, blocks, path=self.path)
         self.repeated = _SYNC
         """The operations of a loop that only synchronises."""
 
     def read(self) -> model.OrderProgram:
-        self.program.body = self._block(self.function.body.block, ())
+        self.program.body = self._block(self.function.body.block, self.path)
         settle(self.program)
         return self.program
 

@@ -59,15 +59,23 @@ class Common:
 class Values:
     """The values of one function, perhaps as one of several cores computes them."""
 
-    def __init__(self, function: Function, common: Common | None = None, subblock: int | None = None) -> None:
+    def __init__(
+        self,
+        function: Function,
+        common: Common | None = None,
+        subblock: int | None = None,
+        path: tuple[int, ...] = (),
+    ) -> None:
+        """`path`: the loop of the blocks of a grid, where these are followed as its iterations."""
         self._known: dict[SSAValue, facts.Known] = {}
-        self._loops: dict[Block, tuple[int, ...]] = {}
+        self._loops: dict[Block, tuple[int, ...]] = {function.body.block: path}
         """The loops around a block, where it is the body of one."""
         self.arrays = arrays_of(function)
         self.common = common or Common()
         self.arithmetic = integers.ClosedForms(self.product, self.quotient)
         self.subblock = subblock
         """The number of the vector core in its cluster, if only that one is meant."""
+        self.path = path
         for index, argument in enumerate(function.body.block.args):
             self._known[argument] = self._shared(("argument", index), lambda at=(index, argument): _argument(*at))
 
@@ -158,6 +166,8 @@ class Values:
             return literal
         if owner.name == GetSubblockIdx.name and self.subblock is not None:
             return self.subblock
+        if owner.name == GetBlockIdx.name and self.path:
+            return symbol(self.common.iterations.setdefault(self.path, Symbol(self.path, 0, is_iteration=True)))
         rule = _RULES.get(owner.name)
         found = rule(self, owner) if rule is not None else None
         if found is not None and facts.is_too_wide(found):
@@ -297,6 +307,7 @@ class LoopTrial(Values):
         self.common = outer.common
         self.arithmetic = outer.arithmetic
         self.subblock = outer.subblock
+        self.path = outer.path
         self._dependent = _computed_from(given)
 
     def of(self, value: SSAValue) -> facts.Known:
