@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 from author.random_programs import ProgramWriter, in_python
+from example_scripts import script
 
 KERNEL = """
 from ptosim import pto, scalar
@@ -26,19 +26,11 @@ def kernel(out: pto.ptr(pto.i32, "gm"), a: pto.i32, b: pto.i32, c: pto.i32):
 VALUES = [(0, 1, 2), (7, -3, 11), (100, 50, -25)]
 
 
-def module_of(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def written(seed: int, path: Path) -> Any:
     program = ProgramWriter(seed).text()
     body = "\n".join(program.splitlines()[1:-1]).replace("I(", "scalar.index_cast(pto.i32, ")
     path.write_text(KERNEL.format(program=program, body=body.replace("unrolled(", "pto.static_range(")))
-    return module_of(path)
+    return script(str(path.with_suffix("")))
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,15 +1,13 @@
 """Every example in C++ gives what NumPy gives, checks clean, and gives the bits and the cycles of its `.pto` twin."""
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import ptosim
 from cpp.kernels import NEEDS_COMPILER
+from example_scripts import script
 
 pytestmark = NEEDS_COMPILER
 
@@ -19,20 +17,9 @@ BRANCHES = {"matmul": 3}
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.cpp"))
 
 
-def script(name: str) -> ModuleType:
-    """The script beside a kernel."""
-    spec = importlib.util.spec_from_file_location(f"cpp_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_in_cpp_is_its_twin(name: str) -> None:
-    example = script(name).example()
+    example = script(f"cpp/{name}").example()
     launch = example.launch
     kernel = ptosim.load_cpp(EXAMPLES / f"{name}.cpp").kernel(example.expression)
     kernel(*launch.arguments, grid=launch.grid)

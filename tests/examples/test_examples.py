@@ -1,17 +1,15 @@
 """Every example kernel gives what NumPy gives, at sizes with and without tails, on both engines and under every
 schedule; it checks clean and has a profile."""
 
-import importlib.util
-import sys
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ptosim
+from example_scripts import script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.pto"))
@@ -53,18 +51,6 @@ EDGES: dict[str, list[dict[str, int]]] = {
     ],
 }
 """Sizes beside the default ones: a single element, exactly one register or tile, one more."""
-
-
-def script(name: str) -> ModuleType:
-    """The script beside a kernel, imported as it would import itself."""
-    if str(EXAMPLES) not in sys.path:
-        sys.path.insert(0, str(EXAMPLES))
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @cache

@@ -3,17 +3,15 @@ fence can be dropped, and no comparison, number, peer or root changed, without a
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import ptosim
+from example_scripts import script
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "ranks"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "worlds")
@@ -21,17 +19,6 @@ FOUR_ONLY = {"root_collectives"}
 """Their groups are written out."""
 AGAIN = {"all_gather_async", "all_gather_ring", "all_reduce_ring", "gemm_all_reduce", "moe"}
 """Their words are 0 again at the end: they take no number of the run, and can be run twice as they are."""
-
-
-def script(name: str) -> ModuleType:
-    sys.path.insert(0, str(EXAMPLES))
-    spec = importlib.util.spec_from_file_location(f"ranks_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    sys.path.remove(str(EXAMPLES))
-    return module
 
 
 def kernel(name: str, suffix: str = ".pto") -> ptosim.Kernel:
@@ -44,8 +31,12 @@ def first(module: ptosim.Module) -> ptosim.Kernel:
 
 
 def checked(name: str, subject: ptosim.Kernel) -> ptosim.CheckReport:
-    report = script(name).launched(subject).world.check()
-    return script(name).launched(subject).world.check(repeat=2) if name in AGAIN and not report.findings else report
+    report = script(f"ranks/{name}").launched(subject).world.check()
+    return (
+        script(f"ranks/{name}").launched(subject).world.check(repeat=2)
+        if name in AGAIN and not report.findings
+        else report
+    )
 
 
 def test_every_script_has_its_kernel_and_a_broken_twin() -> None:
@@ -59,7 +50,7 @@ def test_every_script_has_its_kernel_and_a_broken_twin() -> None:
 def test_the_result_is_that_of_numpy(name: str, engine: str) -> None:
     subject = kernel(name)
     for ranks in (4,) if name in FOUR_ONLY else (1, 2, 4, 8):
-        launched = script(name).launched(subject, ranks)
+        launched = script(f"ranks/{name}").launched(subject, ranks)
         launched.world.run(engine=engine)
         launched.compare()
 
@@ -68,7 +59,7 @@ def test_the_result_is_that_of_numpy(name: str, engine: str) -> None:
 def test_every_schedule_gives_the_same(name: str) -> None:
     subject = kernel(name)
     for seed in range(3):
-        launched = script(name).launched(subject)
+        launched = script(f"ranks/{name}").launched(subject)
         launched.world.run(engine="reference", schedule=f"random:{seed}")
         launched.compare()
 
@@ -79,13 +70,15 @@ def test_it_checks_clean_and_its_twin_does_not(name: str) -> None:
     report = checked(name, subject)
     assert not report.findings, report
     for ranks in (1, 2) if name in AGAIN else ():
-        assert not script(name).launched(subject, ranks).world.check(repeat=2).findings
-    broken = script(name).launched(kernel(name, ".broken.pto")).world.check()
+        assert not script(f"ranks/{name}").launched(subject, ranks).world.check(repeat=2).findings
+    broken = script(f"ranks/{name}").launched(kernel(name, ".broken.pto")).world.check()
     assert not broken.ok
 
 
 def test_a_transfer_that_is_announced_too_early_wants_a_wait_for_its_event() -> None:
-    (found,) = script("all_gather_async").launched(kernel("all_gather_async", ".broken.pto")).world.check().findings
+    (found,) = (
+        script("ranks/all_gather_async").launched(kernel("all_gather_async", ".broken.pto")).world.check().findings
+    )
     assert any("the transfer must have ended (pto.comm.wait_async_event)" in note for note in found.notes)
 
 
@@ -211,7 +204,7 @@ def test_no_number_peer_or_root_can_be_another(name: str) -> None:
 
 
 def _differs(name: str, subject: ptosim.Kernel) -> bool:
-    launched = script(name).launched(subject)
+    launched = script(f"ranks/{name}").launched(subject)
     try:
         launched.world.run()
     except ptosim.PTOError:

@@ -1,16 +1,14 @@
 """Examples of workitems give what NumPy gives on both engines and in every order; they check clean, have a profile, and
 each barrier, fence or atomic that is taken out is found."""
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import ptosim
+from example_scripts import script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in (EXAMPLES / "simt").glob("*.pto"))
@@ -29,16 +27,6 @@ SIZES: dict[str, list[dict[str, int]]] = {
 }
 
 
-def script(name: str) -> ModuleType:
-    if str(EXAMPLES) not in sys.path:
-        sys.path.append(str(EXAMPLES))
-    spec = importlib.util.spec_from_file_location(f"simt_{name}", EXAMPLES / "simt" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 CASES = [(name, sizes) for name in NAMES for sizes in ({}, *SIZES.get(name, []))]
 
 
@@ -51,13 +39,13 @@ def test_the_result_is_that_of_numpy(name: str, sizes: dict[str, int]) -> None:
         {"engine": "reference"},
         *({"engine": "reference", "schedule": f"random:{n}"} for n in range(3)),
     ):
-        launch = script(name).launch(**sizes)
+        launch = script(f"simt/{name}").launch(**sizes)
         kernel(*launch.arguments, grid=launch.grid, **options)
         for number, expected in launch.expected.items():
             assert np.allclose(launch.arguments[number], expected, rtol=1e-5)
             seen.add(launch.arguments[number].tobytes())
     assert len(seen) == len(launch.expected)
-    launch = script(name).launch(**sizes)
+    launch = script(f"simt/{name}").launch(**sizes)
     assert not ptosim.check(kernel, *launch.arguments, grid=launch.grid).findings
     assert ptosim.profile(kernel, *launch.arguments, grid=launch.grid).cycles > 200
 
@@ -76,7 +64,7 @@ def mutants(name: str) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_orders_workitems_is_needed(name: str) -> None:
     for number, text in mutants(name):
-        launch = script(name).launch()
+        launch = script(f"simt/{name}").launch()
         report = ptosim.check(ptosim.load(text + "\n").kernel(), *launch.arguments, grid=launch.grid)
         assert report.findings, f"{name}: mutant {number}"
         if report.findings[0].workitem is not None:

@@ -1,34 +1,21 @@
 """Every tile example gives what NumPy gives, on both engines and in every schedule, although it says nothing of order
 and addresses; it checks clean, and what it is lowered to gives the same bytes."""
 
-import importlib.util
 import re
-import sys
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import ptosim
+from example_scripts import script
 from observed import findings
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "tiles"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.pto"))
 ROWS = (0, 1, 16, 33)
 """Beside the default size: no row, one, a whole tile or half of one, one row more than two tiles or one."""
-
-
-def script(name: str) -> ModuleType:
-    """The script beside a kernel."""
-    spec = importlib.util.spec_from_file_location(f"tiles_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @cache
@@ -49,21 +36,21 @@ def test_every_kernel_has_its_script():
 @pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize("rows", [None, *ROWS])
 def test_the_result_is_that_of_numpy(name: str, rows: int | None, engine: str):
-    launch = script(name).launch(**({} if rows is None else {"rows": rows}))
+    launch = script(f"tiles/{name}").launch(**({} if rows is None else {"rows": rows}))
     kernel = kernel_of(name)
     kernel(*launch.arguments, grid=launch.grid, engine=engine)
     launch.compare()
 
 
 def test_it_checks_clean(name: str):
-    launch = script(name).launch()
+    launch = script(f"tiles/{name}").launch()
     report = ptosim.check(kernel_of(name), *launch.arguments, grid=launch.grid)
     assert not report.findings, report
 
 
 @pytest.mark.parametrize("schedule", ["random:1", "random:2", "delay:MTE2", "delay:V", "delay:MTE3"])
 def test_every_schedule_gives_the_same_bytes(name: str, schedule: str):
-    first, second = script(name).launch(), script(name).launch()
+    first, second = script(f"tiles/{name}").launch(), script(f"tiles/{name}").launch()
     kernel = kernel_of(name)
     kernel(*first.arguments, grid=first.grid)
     kernel(*second.arguments, grid=second.grid, engine="reference", schedule=schedule)
@@ -72,7 +59,7 @@ def test_every_schedule_gives_the_same_bytes(name: str, schedule: str):
 
 
 def test_what_it_is_lowered_to_gives_the_same_bytes(name: str):
-    first, second = script(name).launch(), script(name).launch()
+    first, second = script(f"tiles/{name}").launch(), script(f"tiles/{name}").launch()
     kernel_of(name)(*first.arguments, grid=first.grid)
     kernel_of(name).module.lowered().kernel()(*second.arguments, grid=second.grid, engine="reference")
     for one, other in zip(first.arguments, second.arguments, strict=True):
@@ -90,7 +77,7 @@ ENTRIES = [
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in ENTRIES}))
 def test_a_launch_of_one_row_is_clean(name: str):
-    launch = script(name).launch(rows=1)
+    launch = script(f"tiles/{name}").launch(rows=1)
     assert not ptosim.check(kernel_of(name), *launch.arguments, grid=launch.grid).findings
 
 
@@ -100,7 +87,7 @@ def test_a_push_a_pop_or_a_free_that_is_missing_is_reported(name: str, number: i
     text = (EXAMPLES / f"{name}.pto").read_text()
     entry = list(ENTRY.finditer(text))[number]
     instead = POP.sub(_tile, entry[0]) if entry[1] == "tpop_from" else ""
-    launch = script(name).launch(rows=1)
+    launch = script(f"tiles/{name}").launch(rows=1)
     try:
         kernel = ptosim.load(text[: entry.start()] + instead + text[entry.end() :]).kernel()
     except ptosim.PTOError:
@@ -116,13 +103,13 @@ def _tile(pop: re.Match[str]) -> str:
 @pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize("causal", [False, True])
 def test_flash_attention_over_many_keys(causal: bool, engine: str):
-    launch = script("flash_attention").launch(rows=128, keys=1024, causal=causal)
+    launch = script("tiles/flash_attention").launch(rows=128, keys=1024, causal=causal)
     kernel = kernel_of("flash_attention")
     kernel(*launch.arguments, grid=launch.grid, engine=engine)
     launch.compare()
 
 
 def test_causal_attention_checks_clean():
-    launch = script("flash_attention").launch(rows=256, keys=256, causal=True)
+    launch = script("tiles/flash_attention").launch(rows=256, keys=256, causal=True)
     report = ptosim.check(kernel_of("flash_attention"), *launch.arguments, grid=launch.grid)
     assert not report.findings, report

@@ -1,16 +1,14 @@
 """More kinds of cases: mutated texts, mutants under every tool, mutated kernels of several ranks, hostile launches."""
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from types import ModuleType
 
 import numpy as np
 
 import ptosim
+from example_scripts import script
 from fuzz.case import Case, loaded
 from fuzz.mutated import CORPUS, EXAMPLES, MUTATIONS, mutants, original
 
@@ -130,7 +128,7 @@ def ranks(chance: Random) -> Iterator[Case]:
 
 def of_ranks(case: Case) -> Iterator[str]:
     """Both engines leave the same, and a check and a profile give an answer."""
-    script = _script(case.name)
+    example = script(f"ranks/{case.name}")
     try:
         kernel = loaded(case.text).kernel()
     except ptosim.PTOError as error:
@@ -139,7 +137,7 @@ def of_ranks(case: Case) -> Iterator[str]:
     outcomes: list[object] = []
     for engine in ("native", "reference"):
         try:
-            made = script.launched(kernel, ranks=2)
+            made = example.launched(kernel, ranks=2)
             made.world.run(engine=engine, max_steps=MAX_STEPS)
             outcomes.append([array.tobytes() for array in made.found])
         except ptosim.PTOError as error:
@@ -148,20 +146,9 @@ def of_ranks(case: Case) -> Iterator[str]:
         yield f"the engines differ: {outcomes!r:.500}"
     for use in ("check", "profile"):
         try:
-            str(getattr(script.launched(kernel, ranks=2).world, use)(max_steps=MAX_STEPS))
+            str(getattr(example.launched(kernel, ranks=2).world, use)(max_steps=MAX_STEPS))
         except ptosim.PTOError as error:
             str(error)
-
-
-def _script(name: str) -> ModuleType:
-    folder = EXAMPLES / "ranks"
-    if str(folder) not in sys.path:
-        sys.path[:0] = [str(folder), str(EXAMPLES)]
-    spec = importlib.util.spec_from_file_location(f"rank_example_{name}", folder / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    return script
 
 
 # --- launches ---------------------------------------------------------------------------------------------------------

@@ -4,9 +4,7 @@ Mutations know lines, numbers, values and words, no instruction: they serve any 
 which.
 """
 
-import importlib.util
 import re
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -14,6 +12,7 @@ from random import Random
 from typing import Any
 
 import ptosim
+from example_scripts import script
 from fuzz.case import Case, loaded
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -140,11 +139,5 @@ def _loads(text: str) -> bool:
 @cache
 def original(name: str) -> tuple[str, tuple[Any, ...], int]:
     """The text of an example and the launch that its script makes."""
-    if str(EXAMPLES) not in sys.path:
-        sys.path.insert(0, str(EXAMPLES))
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    launch = script.launch(**SIZES.get(name, {}))
+    launch = script(name).launch(**SIZES.get(name, {}))
     return (EXAMPLES / f"{name}.pto").read_text(), launch.arguments, launch.grid

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptosim
+from example_scripts import script
 from order.test_exploration import BODY, DRAINS, HEAD, INNER, OUTER, PRIMES, TURN
 from order.test_kernels import Text, arrays, is_clean
 from ptosim.cli.commands import main
@@ -28,14 +27,7 @@ SIGNALS = re.compile(r"pto\.(sync|set_intra|wait_intra|set_cross|wait_flag_dev|t
 
 
 def launch(name: str) -> Any:
-    folder = EXAMPLES / Path(name).parent
-    sys.path.insert(0, str(EXAMPLES))
-    spec = spec_from_file_location(f"example_{name.replace('/', '_')}", folder / f"{Path(name).name}.py")
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.path.remove(str(EXAMPLES))
-    return module.launch()
+    return script(name).launch()
 
 
 def pairs_by_hand(text: str) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from example_scripts import script
 from ptosim.report.profile import Profile
 from ptosim.target.profile import load_target
 from rank_programs import Writer
@@ -32,13 +31,7 @@ def timed(w: Writer, ranks: int = 2, grid: int = 1) -> Profile:
 
 
 def example(name: str) -> Any:
-    sys.path.insert(0, str(EXAMPLES))
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.path.remove(str(EXAMPLES))
-    return module
+    return script(f"ranks/{name}")
 
 
 @pytest.fixture(scope="module")

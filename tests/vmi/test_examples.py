@@ -1,12 +1,11 @@
 """The examples of logical vectors give what NumPy gives, check clean and have a profile."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import ptosim
+from example_scripts import script
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "vmi"
 SIZES = {
@@ -14,14 +13,6 @@ SIZES = {
     "rotary": [{}, {"rows": 1}, {"rows": 2}, {"rows": 128}],
     "softmax": [{}, {"rows": 1}, {"rows": 16, "grid": 1}, {"rows": 33, "grid": 2}],
 }
-
-
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"vmi_example_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_example_is_tried() -> None:
@@ -33,14 +24,14 @@ def test_every_example_is_tried() -> None:
     ("name", "sizes"), [(name, sizes) for name, cases in SIZES.items() for sizes in cases], ids=str
 )
 def test_the_example_equals_numpy(name: str, sizes: dict[str, int], engine: str) -> None:
-    launch = script(name).launch(**sizes)
+    launch = script(f"vmi/{name}").launch(**sizes)
     ptosim.load(EXAMPLES / f"{name}.pto").kernel()(*launch.arguments, grid=launch.grid, engine=engine)
     launch.compare()
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_the_example_checks_clean_and_has_a_profile(name: str) -> None:
-    launch = script(name).launch()
+    launch = script(f"vmi/{name}").launch()
     kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
     report = ptosim.check(kernel, *launch.arguments, grid=launch.grid)
     assert not report.findings, report
@@ -50,7 +41,7 @@ def test_the_example_checks_clean_and_has_a_profile(name: str) -> None:
 @pytest.mark.parametrize("schedule", ["random:1", "delay:MTE2", "delay:V", "delay:MTE3"])
 @pytest.mark.parametrize("name", SIZES)
 def test_every_schedule_gives_the_same(name: str, schedule: str) -> None:
-    launch = script(name).launch()
+    launch = script(f"vmi/{name}").launch()
     kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
     kernel(*launch.arguments, grid=launch.grid, engine="reference", schedule=schedule)
     launch.compare()
