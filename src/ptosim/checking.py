@@ -441,12 +441,14 @@ def observed(
     overwrites: bool = False,
 ) -> Observation:
     """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
+    from ptosim.language.analysis.data_cache import shares_ub
     from ptosim.sanitize.session import observe
     from ptosim.sanitize.undefined_and_racy import Subject
 
     arguments = launch.arguments
     regions, together = arguments.regions.all, kernel.program.cross_block
-    subject = Subject(kernel.module.layout, regions, together, mem_bar, enough, overwrites)
+    shares = shares_ub(kernel.program.entries.values())
+    subject = Subject(kernel.module.layout, regions, together, mem_bar, enough, overwrites, shares)
 
     first = iter([launch.say])  # a run that is repeated prints once
 

@@ -128,6 +128,7 @@ class World:
         host between, memory kept: words that a run leaves set are then there when the next one begins. Whatever a
         kernel does is a finding, also that it cannot begin."""
         from ptosim.checking import beyond_runs, refusals, without_clobbered
+        from ptosim.language.analysis.data_cache import shares_ub
         from ptosim.report.check_report import report
         from ptosim.sanitize.program import joint_program
         from ptosim.sanitize.session import observe
@@ -143,7 +144,8 @@ class World:
             return replace(unrun, subject=about)
         modules = list(dict.fromkeys(kernel.module for kernel in kernels))
         program = joint_program([module.layout for module in modules])
-        subject = Subject(program, space.regions, together=True, mem_bar=strictness, overwrites=True)
+        shares = shares_ub(entry for kernel in kernels for entry in kernel.program.entries.values())
+        subject = Subject(program, space.regions, True, strictness, overwrites=True, shares_ub=shares)
 
         def execute(observer: Observer) -> Run:
             return self._reference(launches, space.copied(), observer, "program", most, False, rounds)

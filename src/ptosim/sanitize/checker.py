@@ -17,7 +17,6 @@ import numpy as np
 from ptosim.diagnostics import Diagnostic, Severity, Workitem
 from ptosim.effects.names import GM, UB, Pipe
 from ptosim.effects.sim_signal import WORD
-from ptosim.language.analysis.data_cache import shares_ub
 from ptosim.language.analysis.polling_loops import is_poll
 from ptosim.language.micro.burst import PREFETCH
 from ptosim.language.operation import PTOOperation
@@ -61,7 +60,6 @@ class Checker(DoubtObserver):
         self.exchange = Exchange(self.findings, subject.program, self.gm)
         self.cells = Cells()
         self.data_caches = WorkitemCaches(self.findings)
-        self.shares_ub = shares_ub(subject.program.operations())
         self.races = WorkitemRaces(self.findings, subject.regions, subject.together)
         self.iterations = Iterations(subject.program)
         self.unconsumed: dict[tuple[str, str], Site] = {}
@@ -195,7 +193,7 @@ class Checker(DoubtObserver):
         super().store(entry, site, footprint, change)
 
     def _touches(self, entry: Entry, site: Site, footprint: Footprint) -> None:
-        if footprint.space is UB and self.shares_ub:
+        if footprint.space is UB and self.subject.shares_ub:
             self.data_caches.touches_ub(entry, site, footprint.starts, footprint.width)
 
     def workitem_fence(self, entry: Entry, workitems: Any) -> None:

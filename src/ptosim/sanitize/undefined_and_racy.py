@@ -58,6 +58,8 @@ class Subject:
     """Kinds of conflicts of which one ends the check, by `Enough`."""
     overwrites: bool = False
     """Bytes are looked for that are overwritten through another pointer."""
+    shares_ub: bool = False
+    """The data cache of workitems takes a part of UB (language/analysis/data_cache.py)."""
 
 
 def _unchanged(part: WindowPart, equal: Callable[[], Hit], width: int) -> Hit:

@@ -24,6 +24,7 @@ from ptosim.language.simt.private_memory import PrivateLoad, PrivateStore
 from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.function import Call, Function, callees, reached
 from ptosim.native.observe.argument_use import PointerUses, Unknown, global_accesses
+from ptosim.native.observe.tracks import access_widths
 
 STRUCTURE = frozenset(
     "func.func func.return func.call scf.for scf.if scf.while scf.yield scf.condition pto.vecscope pto.strict_vecscope "
@@ -77,16 +78,29 @@ def _not_followed(program: KernelProgram, launched: Sequence[SimtLaunch], target
     entries = list(program.entries.values())
     bodies = list(callees(*(op.function for op in launched if op.function is not None)))
     inside = [op for function in bodies for op in function.walk()]
-    called = (op.function for entry in entries for op in entry.walk() if isinstance(op, Call))
     if any(isinstance(op, SimTSync) for op in reached(*entries)):
         return "workitems beside waits for bytes"
     if any(op.facts()["space"] is not None for op in inside if isinstance(op, PrivateLoad | PrivateStore)):
         return "accesses of workitems through llvm pointers"
-    if any(function in bodies and not function.is_simt_entry for function in called if function is not None):
+    if not set(bodies).isdisjoint(_of_scalar_unit(entries)):
         return "functions of workitems and of the scalar unit"
+    if any(width & (width - 1) for width in access_widths(inside, target)):
+        return "elements of workitems that are no power of two"
     if any(op.name.startswith("pto.get_grid_dim_") for op in inside):
         return "queries that are always 0"
     return "a data cache that may be stale" if _may_be_stale(entries, inside, target) else None
+
+
+def _of_scalar_unit(entries: Sequence[Function]) -> set[Function]:
+    """The functions that the scalar unit and its scopes execute."""
+    found, waiting = set[Function](), list(entries)
+    while waiting:
+        function = waiting.pop()
+        if function not in found:
+            found.add(function)
+            calls = (op for op in function.walk() if isinstance(op, Call) and not isinstance(op, SimtLaunch))
+            waiting += [call.function for call in calls if call.function is not None]
+    return found
 
 
 def _may_be_stale(entries: Sequence[Function], inside: Sequence[Operation], target: str) -> bool:

@@ -92,7 +92,7 @@ class Filter(CodeObserver):
             self.workitems = WorkitemFilter(
                 entries, target.architecture, self.layout, stamps, self.records, self.suspect
             )
-            self.shadow.most = USER_ROOM // GRANULE if shares_ub(operations) else None
+            self.shadow.most = USER_ROOM // GRANULE if shares_ub(entries.values()) else None
         self._instructions: list[ObservedInstruction] = []
         self._site: int | None = None
         self._visits: dict[FunctionBuilder, Visit] = {}

@@ -12,10 +12,11 @@ from ptosim.effects.record import Access, no_accesses
 from ptosim.language.analysis.scope_dependence import executed
 from ptosim.language.analysis.static_values import static_of
 from ptosim.language.micro.fixpipe_raw import RawStore
-from ptosim.language.operation import core_of, enclosing_scope, is_scope
+from ptosim.language.operation import PTOOperation, core_of, enclosing_scope, is_scope
 from ptosim.language.simt.simt import SimtLaunch
 from ptosim.language.structure.function import Function as PTOFunction
 from ptosim.language.structure.function import reached
+from ptosim.language.types import element_of
 from ptosim.machine.sync import SLOT
 from ptosim.native.observe.layout import LOCAL_STORES, Track
 
@@ -27,6 +28,12 @@ def accesses_of(op: Operation, target: str) -> Iterable[Access]:
     """The bytes that an operation reads and writes."""
     record = effects().get(op.name)
     return () if record is None or record.accesses is no_accesses else record.accesses(static_of(op, target))
+
+
+def access_widths(operations: Iterable[Operation], target: str) -> set[int]:
+    """The bytes of each element that operations access through a pointer."""
+    accessing = (op for op in operations if isinstance(op, PTOOperation) and any(True for _ in accesses_of(op, target)))
+    return {element_of(op.segment("pointer")[0].type).bytes for op in accessing}
 
 
 def _slots(op: Operation, verb: str, kind: CoreKind, called: Collection[Operation]) -> set[int]:

@@ -33,7 +33,7 @@ from ptosim.native.observe.layout import ATOMIC, Layout
 from ptosim.native.observe.records import Records
 from ptosim.native.observe.remark_conditions import ARITHMETIC
 from ptosim.native.observe.rows import Suspect
-from ptosim.native.observe.tracks import accesses_of
+from ptosim.native.observe.tracks import access_widths, accesses_of
 from ptosim.native.observe.workitem_reach import BYTES, FURTHEST, GlobalReach
 from ptosim.native.observe.workitem_stamps import NOTHING, StampedAccess, StampEmitter
 from ptosim.native.vector.registers import splat
@@ -388,15 +388,7 @@ def workitem_operations(entries: Iterable[Function]) -> list[Operation]:
 
 def stamped_bytes(entries: Iterable[Function], target: str) -> int:
     """The bytes that share a stamp: as many as the shortest access has; 0 where there are no workitems."""
-    inside = workitem_operations(entries)
-    widths = {_width(op, target) for op in inside if any(True for _ in accesses_of(op, target))}
-    return min((width for width in widths if width), default=4) if launches(entries) else 0
-
-
-def _width(op: Operation, target: str) -> int:
-    assert isinstance(op, PTOOperation)
-    (pointer,) = op.segment("pointer")
-    return element_of(pointer.type).bytes
+    return min(access_widths(workitem_operations(entries), target), default=4) if launches(entries) else 0
 
 
 def kept_types(entries: Iterable[Function]) -> dict[int, set[str]]:
