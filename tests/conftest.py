@@ -61,6 +61,7 @@ CASES = {
     "test_arguments": 1,
     "test_accesses": 1,
     **dict.fromkeys(("test_example_arguments", "test_cli"), 8),
+    "test_room_examples": 60,
     "test_layouts": 8,
     "test_mutated": 2,
     "test_sums": 10,

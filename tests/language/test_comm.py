@@ -3,17 +3,12 @@
 import pytest
 
 from language.move_kernel import accepts, module, only
-from language.vector_kernel import example, printed, read
+from language.vector_kernel import read
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.catalogue import operations
-from ptosim.language.operation import PTOOperation, cores_of
-from ptosim.language.tile import comm, comm_async
+from ptosim.language.operation import cores_of
 from refusals.comm import MEMBER, PUT, TWO, WAIT
 from tables import table
-
-ROOMS = (comm.__name__, comm_async.__name__)
-OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS]
 
 BROADCAST = "pto.comm.tbroadcast(%src, recv(%ping), group({}) : {}, ND<16x64xf32>, {}) {{root = {} : i32}}"
 GATHER = "pto.comm.t{}(%buffer, recv(%ping), group(%g0, %g1) : {}, {}, {}, {}) {{root = 0 : i32}}"
@@ -21,23 +16,6 @@ REDUCE = (
     "pto.comm.treduce(%dst, %acc, recv(%ping), group(%g0, %g1) : {}, {}, ND<16x64xf32>, PV<16x64xf32>, PV<16x64xf32>)"
 )
 SUM = " {reduceOp = #pto<reduce_op sum>, root = 0 : i32}"
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> None:
-    loaded = read(module(example(operation)), "a5")
-    assert loaded.warnings == []
-    once = printed(loaded)
-    assert (operation.replaced_by or operation.name) in once
-    assert printed(read(once, "a5")) == once
-
-
-def test_the_rooms_are_complete() -> None:
-    names = """comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.tgather comm.tscatter
-        comm.treduce comm.build_async_session comm.tput_async comm.tget_async comm.wait_async_event
-        comm.test_async_event build_async_session tput_async tget_async wait_async_event test_async_event
-        make_prefetch_async_context tprefetch_async get_prefetch_async_session"""
-    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------

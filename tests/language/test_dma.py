@@ -2,16 +2,10 @@
 
 import pytest
 
-from language.scalar_kernel import accepts, example_module, rejects, same, text_of
-from language.vector_kernel import printed, read
-from ptosim.language.catalogue import operations
+from language.scalar_kernel import accepts, rejects, same, text_of
+from language.vector_kernel import read
 from ptosim.language.load import text
-from ptosim.language.micro import dma, dma_grouped, dma_registers
-from ptosim.language.operation import PTOOperation
 from tables import table
-
-ROOM = (dma.__name__, dma_registers.__name__, dma_grouped.__name__)
-OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
 
 GM, UB, L1 = "%p_f32_gm", "%p_f32_ub", "%p_f32_l1"
 X = "%s_i64"
@@ -20,15 +14,6 @@ GROUP = f"({X}, {X}, {X})"
 
 def load(gm: str = GM, ub: str = UB, rest: str = f"{X}, {X}, {X}, {X}, {X}, %s_i1, {X}, {X}, {X}") -> str:
     return f"pto.copy_gm_to_ubuf {gm}, {ub}, {rest}"
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
-    loaded = read(example_module(operation))
-    ignored = operation is dma_registers.SetStoreAtomicCfg
-    assert [warning.kind for warning in loaded.warnings] == (["lint"] if ignored else [])
-    once = printed(loaded)
-    assert printed(read(once)) == once
 
 
 # --- positional copies ------------------------------------------------------------------------------------------------

@@ -28,15 +28,6 @@ def only_error(text: str, target: str | None = None) -> tuple[str, str, int, int
     return found.kind, found.message, found.location.line, found.location.column
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
-    target = operation.targets[0]
-    loaded = read(example_module(operation), target)
-    assert loaded.warnings == []
-    once = printed(loaded)
-    assert printed(read(once, target)) == once
-
-
 def test_older_names_have_the_roles_of_the_current_ones() -> None:
     by_name = {operation.name: operation for operation in OPERATIONS}
     older = [operation for operation in OPERATIONS if operation.replaced_by is not None]

@@ -2,22 +2,7 @@
 
 import pytest
 
-from language.scalar_kernel import accepts, example_module, rejects
-from language.vector_kernel import printed, read
-from ptosim.language.catalogue import operations
-from ptosim.language.micro import sync_token
-from ptosim.language.operation import PTOOperation
-
-OPERATIONS = [operation for operation in operations() if operation.__module__ == sync_token.__name__]
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
-    loaded = read(example_module(operation))
-    assert loaded.warnings == []
-    once = printed(loaded)
-    assert operation.name in once
-    assert printed(read(once)) == once
+from language.scalar_kernel import accepts, rejects
 
 
 @pytest.mark.parametrize("name", ["pto.sim.set_token", "pto.sim.wait_token"])

@@ -28,14 +28,6 @@ BOTH = f"{POP}\n{FREE}"
 # --- how they are written ---------------------------------------------------------------------------------------------
 
 
-def test_the_rooms_are_complete() -> None:
-    names = """aic_initialize_pipe aiv_initialize_pipe talloc_to_aiv talloc_to_aic tpush_to_aiv tpush_to_aic
-        tpop_from_aic tpop_from_aiv tfree_from_aic tfree_from_aiv set_quant_scalar set_quant_vector"""
-    assert {operation.name for operation in FRONT} == {f"pto.{name}" for name in names.split()}
-    names = "initialize_l2l_pipe initialize_l2g2l_pipe tpush tpop talloc tfree"
-    assert {operation.name for operation in HANDLED} == {f"pto.{name}" for name in names.split()}
-
-
 @pytest.mark.parametrize("operation", HANDLED, ids=lambda operation: operation.name)
 def test_the_examples_with_handles_load(operation: type[PTOOperation]) -> None:
     assert operation.name in accepts(example(operation))

@@ -2,33 +2,11 @@
 
 import pytest
 
-from language.move_kernel import accepts, expanded, module, only
-from language.vector_kernel import example, printed, read
+from language.move_kernel import accepts, expanded, only
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.catalogue import operations
-from ptosim.language.operation import PTOOperation, cores_of
-from ptosim.language.tile import tile_matrix
+from ptosim.language.operation import cores_of
 from refusals.tile_matrix import ML, PRODUCT, SB, SCALED, A, L, R
 from tables import table
-
-OPERATIONS = [operation for operation in operations() if operation.__module__ == tile_matrix.__name__]
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> None:
-    text = module(example(operation))
-    loaded = read(text, "a5")
-    assert loaded.warnings == []
-    once = printed(loaded)
-    assert f"{operation.name} ins(" in once
-    assert printed(read(once, "a5")) == once
-
-
-def test_the_room_is_complete() -> None:
-    suffixes = ("", ".acc", ".bias", ".mx", ".mx.acc", ".mx.bias")
-    assert {op.name for op in OPERATIONS} == {
-        f"pto.{name}{suffix}" for name in ("tmatmul", "tgemv") for suffix in suffixes
-    }
 
 
 def test_the_roles_of_a_product() -> None:

@@ -1,34 +1,9 @@
 """Loads, stores and moves of tiles: every spelling, every path, what is rejected and where the diagnostic points."""
 
-import pytest
-
 from language.move_kernel import accepts, module, only, rejects
-from language.vector_kernel import example, printed, read
 from ptosim.effects.names import Pipe
-from ptosim.language.catalogue import operations
-from ptosim.language.operation import PTOOperation
-from ptosim.language.tile import tile_extract, tile_gather, tile_move, tile_rearrange
 from refusals.tile_move import LOAD, STORE
 from tables import table
-
-ROOMS = (tile_move.__name__, tile_extract.__name__, tile_rearrange.__name__, tile_gather.__name__)
-OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS]
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> None:
-    loaded = read(module(example(operation)), "a5")
-    assert loaded.warnings == []
-    once = printed(loaded)
-    assert (operation.replaced_by or operation.name) in once
-    assert printed(read(once, "a5")) == once
-
-
-def test_the_rooms_are_complete() -> None:
-    names = """tload tprefetch tstore tstore_fp tmov tmov.fp textract textract_fp tinsert tinsert_fp ttrans tfillpad
-        tfillpad_inplace tfillpad_expand tconcat tconcatidx tget_scale_addr mgather mscatter"""
-    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
-
 
 # --- loads ------------------------------------------------------------------------------------------------------------
 

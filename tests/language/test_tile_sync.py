@@ -3,27 +3,13 @@
 import pytest
 
 from language.move_kernel import accepts, module, only
-from language.vector_kernel import example, read
+from language.vector_kernel import read
 from ptosim.effects.names import Pipe
-from ptosim.language.catalogue import operations
 from ptosim.language.load import text as text_of
-from ptosim.language.operation import PTOOperation
-from ptosim.language.tile import tile_scalar, tile_sync
 from refusals.tile_sync import IDS, SYNCALL
 from tables import table
 
-OPERATIONS = [op for op in operations() if op.__module__ in (tile_sync.__name__, tile_scalar.__name__)]
 SERIAL = "entries of {} end in order on a5: pto.tsync has no effect"
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> None:
-    assert operation.name in accepts(example(operation))
-
-
-def test_the_rooms_are_complete() -> None:
-    names = """tsync declare_eventid_array eventid_array_get eventid_array_set tgetval tsetval settf32mode"""
-    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
 
 
 # --- tsync ------------------------------------------------------------------------------------------------------------

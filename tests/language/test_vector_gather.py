@@ -2,19 +2,7 @@
 
 import pytest
 
-from language.room_example import example_loads_and_prints_stably
 from language.vector_kernel import accepts, rejects
-from ptosim.language.catalogue import operations
-from ptosim.language.micro import vector_gather
-from ptosim.language.operation import PTOOperation
-
-OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_gather.__name__]
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
-    example_loads_and_prints_stably(operation)
-
 
 # --- activity ---------------------------------------------------------------------------------------------------------
 

@@ -4,14 +4,8 @@ import re
 
 import pytest
 
-from language.room_example import example_loads_and_prints_stably
 from language.vector_kernel import accepts, gets_a_scope, kernel, printed, read, rejects
-from ptosim.language.catalogue import operations
-from ptosim.language.micro import vector_memory
-from ptosim.language.operation import PTOOperation
 from tables import table
-
-OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_memory.__name__]
 
 LOAD_DISTS = (
     "NORM BRC_B8 BRC_B16 BRC_B32 US_B8 US_B16 DS_B8 DS_B16 UNPK_B8 UNPK_B16 UNPK_B32 BRC_BLK E2B_B16 E2B_B32 UNPK4 "
@@ -21,11 +15,6 @@ STORE_DISTS = (
     "NORM_B8 NORM_B16 NORM_B32 1PT_B8 1PT_B16 1PT_B32 PK_B16 PK_B32 PK_B64 PK4_B32 MRG4CHN_B8 MRG2CHN_B8 MRG2CHN_B16"
 ).split()
 PTR = "!pto.ptr<f32, ub>"
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
-    example_loads_and_prints_stably(operation)
 
 
 # --- vlds -------------------------------------------------------------------------------------------------------------

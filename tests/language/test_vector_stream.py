@@ -2,16 +2,8 @@
 
 import re
 
-import pytest
-
-from language.room_example import example_loads_and_prints_stably
 from language.vector_kernel import accepts, kernel, printed, read, rejects
-from ptosim.language.catalogue import operations
-from ptosim.language.micro import vector_stream
-from ptosim.language.operation import PTOOperation
 from tables import table
-
-OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_stream.__name__]
 
 PTR = "!pto.ptr<f32, ub>"
 INIT = "%a0 = pto.init_align : !pto.align\n"
@@ -23,11 +15,6 @@ def lines(body: str) -> list[str]:
     text = printed(read(kernel(body)))
     inside = text.partition("pto.vecscope {")[2].splitlines()
     return [re.sub(r"%\w+", "%", line.strip()) for line in inside if "pto." in line]
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
-    example_loads_and_prints_stably(operation)
 
 
 # --- loads ------------------------------------------------------------------------------------------------------------

@@ -142,7 +142,11 @@ def test_a_word_that_is_cleared_is_waited_for_again() -> None:
 
 @pytest.mark.parametrize("late", [1, 3])
 def test_skew_is_how_far_apart_ranks_come_to_a_wait(late: int) -> None:
-    """Rank 1 moves 16 KB so many times by itself before: 192 cycles in, one to tell, 192 out, one to tell."""
+    """Rank 1 moves 16 KB so many times by itself before: in, one cycle to tell, out, one to tell."""
+    figures = load_target("a5").figures
+    ways = [
+        [figures[f"dma.{way}.{each}"].value for each in ("startup", "bytes_per_cycle")] for way in ("gm_ub", "ub_gm")
+    ]
     skews: list[int] = []
     for count in (late, late + 1):
         w = Writer(PARAMETERS)
@@ -159,7 +163,7 @@ def test_skew_is_how_far_apart_ranks_come_to_a_wait(late: int) -> None:
         (wait,) = timed(w).skews
         assert wait.count == 2
         skews.append(wait.skew)
-    assert skews[1] - skews[0] == 2 * (192 + 1)
+    assert skews[1] - skews[0] == sum(startup + 4096 * 4 // width + 1 for startup, width in ways)
 
 
 # --- ranks ------------------------------------------------------------------------------------------------------------

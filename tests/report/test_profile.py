@@ -32,7 +32,7 @@ def buffered() -> tuple[Profile, Profile]:
 def profile_of(name: str) -> Profile:
     kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
     x, y = np.ones(TILES * 1024, np.float32), np.zeros(TILES * 1024, np.float32)
-    return ptosim.profile(kernel, x, y, TILES, 1024)
+    return ptosim.profile(kernel, x, y, TILES, 1024, target=A5)
 
 
 def overlap(found: Profile, one: str, other: str) -> int:
