@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import linecache
 import re
+import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,6 +34,11 @@ def wrong(kind: type[Exception], message: str, **options: Any) -> Callable[[Call
 @wrong(TypeError, "cannot be an int")
 def an_int(x: Floats, n: pto.i32):
     int(n)  # here
+
+
+@wrong(ValueError, "the value is '12', which is no integer(.|\n)*write the number itself")
+def an_int_as_text(x: Integers):
+    scalar.store(pto.i32("12"), x, 0)  # here
 
 
 @wrong(TypeError, "cannot be an index", ast_rewrite=False)
@@ -363,3 +371,24 @@ def test_what_the_author_raises_stays_his():
     with pytest.raises(ValueError, match="^mine$") as found:
         raising.compile()
     assert not isinstance(found.value, PTOError)
+
+
+@pytest.mark.parametrize("decorator", [pto.jit(), pto.tileop, pto.func(returns=None), pto.simt])
+def test_no_decorator_takes_a_lambda(decorator: Callable[..., Any]):
+    with pytest.raises(TypeError, match="a function with def, not a lambda"):
+        decorator(lambda: None)
+
+
+def test_cells_of_a_notebook_are_named_by_their_numbers(monkeypatch: pytest.MonkeyPatch):
+    file = "/tmp/ipykernel_7/123.py"
+    text = "@pto.jit(mode='explicit')\ndef wrong(x: Floats):\n    pto.vlds(x)\n"
+    numbers = {file: 3}
+    shell = SimpleNamespace(compile=SimpleNamespace(_filename_map=numbers))
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))  # type: ignore[arg-type]
+    for number in (3, 4):  # the same cell once more has another number
+        numbers[file] = number
+        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+        space = {"pto": pto, "Floats": Floats}
+        exec(compile(text, file, "exec"), space)
+        with pytest.raises(PTOError, match=f"^cell {number}:3:5: error: "):
+            space["wrong"].compile()

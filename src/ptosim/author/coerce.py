@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,7 +53,7 @@ def literal(value: Any) -> Any:
 
 
 def constant(value: Any, type_: Attribute, what: str = "the value") -> SSAValue:
-    """A literal as a value of a type. Text is a special number, or the bits of a float: "-inf", "0xFC00"."""
+    """A literal as a value of a type. Text is a special number, "-inf", or a pattern of bits, "0xFC00"."""
     if element_name(type_) is None:
         raise failure(WrongType, f"{what} is {value!r}, but {type_} has no literals")
     if is_packed(type_):
@@ -63,10 +64,10 @@ def constant(value: Any, type_: Attribute, what: str = "the value") -> SSAValue:
     else:
         number = literal(value)
         if isinstance(value, str):
-            try:
-                number = int(value, 0)
-            except ValueError:
-                raise failure(WrongValue, f"{what} is {value!r}, which is no integer") from None
+            if not re.fullmatch("0[xX][0-9a-fA-F]+", value):
+                hint = "write the number itself; text is for patterns of bits, such as '0x7F'"
+                raise failure(WrongValue, f"{what} is {value!r}, which is no integer", hint=hint)
+            number = int(value, 16)
         if number is None or isinstance(number, float):
             raise failure(WrongType, f"{what} is {value!r}, but an integer of type {type_} is needed")
         known = integer_bits(int(number), kind)

@@ -39,6 +39,8 @@ class AuthoredFunction:
     def __init__(self, function: Any, rewrites: bool = True) -> None:
         if not isinstance(function, FunctionType):
             raise failure(WrongType, f"a kernel is a function, not {function!r}")
+        if function.__code__.co_name == "<lambda>":
+            raise failure(WrongType, "a kernel is a function with def, not a lambda, which has neither types nor lines")
         self.function = function
         self.name = function.__name__
         self.rewrites = rewrites

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -37,17 +38,20 @@ def source_of(file: str) -> Source:
     lines = linecache.getlines(file)
     known = _sources.get(file)
     if known is None or known[0] is not lines:
-        text = "".join(lines)
-        source = known[1] if known is not None and known[1].text == text else Source(shown_name(file), text)
-        known = _sources[file] = lines, source
+        source = Source(shown_name(file), "".join(lines))
+        known = _sources[file] = lines, known[1] if known is not None and known[1] == source else source
     return known[1]
 
 
 def shown_name(file: str) -> str:
-    """A file as messages name it: that of a cell is made up, and its number says enough."""
-    if not file.startswith("<") and "ipykernel_" in file:
-        return "cell"
-    return file
+    """A file as messages name it: that of a cell of a notebook is made up, and its number says enough."""
+    if plain := re.match(r"<ipython-input-(\d+)-", file):
+        return f"cell {plain[1]}"
+    if file.startswith("<") or "ipykernel_" not in file:
+        return file
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    return f"cell {number}" if number else "cell"
 
 
 def here(depth: int = 1) -> Location | None:
