@@ -40,6 +40,7 @@ HEIGHT = {
     "cpp": 9,
     "module": 10,
     "ordered_text": 10,
+    "cpp_answers": 10.25,
     "checking": 10.5,
     "cpp_module": 10.5,
     "cpp_host": 10.5,

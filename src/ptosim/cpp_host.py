@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from ptosim.cpp.frames import Frames
 from ptosim.cpp.launch_text import is_one_kind, launch_text
 from ptosim.cpp.module_text import KernelParameter
 from ptosim.cpp.recording import KernelRecording, decoded
+from ptosim.cpp_answers import asking_cores, machine_answers, refuse_more_answers
 from ptosim.diagnostics import Source, error
 from ptosim.language.load import TARGETS
 from ptosim.language.text.print_format import show
@@ -86,12 +89,7 @@ class _HostProgram:
     def recordings(self, words: Sequence[str]) -> list[KernelRecording]:
         frames = Frames(self.program, self.build)
         codes = words[2 : 2 + self.cores]
-        found = [decoded(self.folder / words[0] / str(core), int(code), frames) for core, code in enumerate(codes)]
-        for each in found:
-            if each.asks:
-                message = "the scalar program asks for a result of the machine, which host programs cannot wait for"
-                raise error("unsupported", f"{message}; launch this kernel from Python", each.asking_place)
-        return found
+        return [decoded(self.folder / words[0] / str(core), int(code), frames) for core, code in enumerate(codes)]
 
     def memory(self, sizes: Sequence[int]) -> list[Any]:
         return [
@@ -100,6 +98,11 @@ class _HostProgram:
 
     def go_on(self) -> None:
         self._answers.write(b"+")
+
+    def again(self, known: Sequence[tuple[int, int]]) -> list[str]:
+        """The same launch once more, with results of the machine: cores, and the next result that each asked for."""
+        self._answers.write(struct.pack(f"<cq{2 * len(known)}q", b"?", len(known), *chain.from_iterable(known)))
+        return self.launch()
 
     def stop(self) -> None:
         if self.process.poll() is None:
@@ -137,18 +140,41 @@ class _Host:
             for program in self.programs.values():
                 program.stop()
 
+    def _recorded(
+        self, launches: dict[_HostProgram, Sequence[str]], parameters: Sequence[KernelParameter], sizes: Sequence[int]
+    ) -> dict[str, list[KernelRecording]]:
+        """The recordings for each kind of core. Results of the machine are computed as scalar programs ask for them."""
+        asked = 0
+        while True:
+            by_core = {half: program.recordings(launches[program]) for half, program in self.programs.items()}
+            everyone = [(program, core) for program in self.programs.values() for core in range(program.cores)]
+            is_one = len(by_core) > 1 and is_one_kind(by_core["cube"][0], by_core["vector"])
+            if is_one:
+                by_core = {"vector": by_core["vector"][:1]}
+            order = sorted(by_core)  # a cube core comes first
+            found = [each for half in order for each in by_core[half]]
+            if not any(each.asks for each in found):
+                return by_core
+            asking, asked = asking_cores(found), asked + 1
+            refuse_more_answers(asked, found[asking[0]])
+            arrays = [np.array(each) for each in next(iter(self.programs.values())).memory(sizes)]
+            answers = machine_answers(found, asking, order, self.build, parameters, arrays)
+            cores = [(self.programs[half], core) for half in order for core in range(len(by_core[half]))]
+            told = dict.fromkeys(everyone, answers[0]) if is_one else {cores[at]: each for at, each in answers.items()}
+            for program in {program: None for program, _ in told}:
+                known = [(core, value) for (other, core), value in told.items() if other is program]
+                launches[program] = program.again(known)
+
     def _launched(self, launches: Mapping[_HostProgram, Sequence[str]]) -> None:
         """Run one launch on the memory of the programs."""
         if len({tuple(launch[:2]) for launch in launches.values()}) > 1:
             message = "it runs once for each half of a core, and the second time it launches other kernels"
             raise error("unsupported", f"{self.build.shown} cannot be run as a host program: {message}")
-        by_core = {half: program.recordings(launches[program]) for half, program in self.programs.items()}
-        if len(by_core) > 1 and is_one_kind(by_core["cube"][0], by_core["vector"]):
-            by_core = {"vector": by_core["vector"][:1]}
         main, *others = self.programs.values()
         name, blocks, *numbers = launches[main]
         sizes = [int(number) for number in numbers[main.cores :]]
         parameters = [KernelParameter(f"buffer{number}", "!pto.ptr<i8, gm>", "i8") for number in range(len(sizes))]
+        by_core = self._recorded(dict(launches), parameters, sizes)
         found = launch_text(name, self.build.target, self.build.shown, parameters, by_core)
         for block, text in found.said:
             show(block, text)

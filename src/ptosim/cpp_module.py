@@ -38,9 +38,10 @@ from ptosim.cpp.cpp_source import (
     without_comments,
 )
 from ptosim.cpp.launch_text import LaunchText, is_one_kind, launch_text
-from ptosim.cpp.module_text import KernelParameter, handing_over
+from ptosim.cpp.module_text import KernelParameter
 from ptosim.cpp.reach import reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
+from ptosim.cpp_answers import asking_cores, machine_answers, refuse_more_answers
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error
 from ptosim.kernel_launch import RecordedLaunch
 from ptosim.language.load import TARGETS
@@ -52,8 +53,6 @@ CORES = ("auto", "vector", "cube", "mix")
 _HALVES = 2
 """Vector cores of a cluster."""
 PLAIN_NUMBER = "64"
-MOST_ANSWERS = 1000
-"""Results of the machine that the scalar programs of a launch ask for; each takes a run."""
 _BYTES = ("bytes", "i8", "ui8")
 """The element of a parameter that its uses decide."""
 
@@ -413,9 +412,7 @@ class CppKernel:
         while any(each.asks for each in found) and not self._is_one_kind(found):
             for index, answer in self._answers(found, given, list(dict.fromkeys(half for half, _, _ in cores))).items():
                 part = parts[index] = replace(parts[index], answers=(*parts[index].answers, answer))
-                if len(part.answers) > MOST_ANSWERS:
-                    message = f"the scalar program asks for more than {MOST_ANSWERS} results of the machine"
-                    raise error("limit", message, found[index].asking_place)
+                refuse_more_answers(len(part.answers), found[index])
                 program, _, build = programs[index]
                 found[index] = record(program, build, given, part)
         pairs = zip(found, parts, strict=True)
@@ -426,24 +423,11 @@ class CppKernel:
     ) -> dict[int, int]:
         """The values that scalar programs of a cluster ask for at the end of their recordings, in a run of all that is
         recorded so far. Of several the run may give some: the others wait for what comes behind these."""
-        block = min(each.blocks[-1].number for each in found if each.asks)
-        asking = [index for index, each in enumerate(found) if each.asks and each.blocks[-1].number == block]
+        asking = asking_cores(found)
         if given.boundless:
             return dict.fromkeys(asking, 0)
-        parts = [handing_over(each, block, index if index in asking else None) for index, each in enumerate(found)]
-        by_core = {half: parts[:1] if half == "cube" else parts[len(halves) - 1 :] for half in halves}
-        target, shown = self.module.target, self.module.build.shown
-        answer = KernelParameter("ptosim_answer", "!pto.ptr<i64, gm>", "i64")
-        text = launch_text("answer", target, shown, (*self._parameters, answer), by_core).text
-        source, requested = Source(shown, text, is_own=True, is_recorded=True), Request(target, "written")
         arrays = [value.copy() if isinstance(value, np.ndarray) else value for value in _passed(given)]
-        words = np.zeros(2 * len(found), np.int64)
-        try:
-            Module(load_source(source, requested), requested).kernel()(*arrays, words, engine="reference")
-        except PTOError:
-            if not words[1::2].any():
-                raise
-        return {index: int(words[2 * index]) for index in asking if words[2 * index + 1]}
+        return machine_answers(found, asking, halves, self.module.build, self._parameters, arrays)
 
 
 def _described(kernel: str) -> tuple[_Described, ...]:

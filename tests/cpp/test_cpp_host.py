@@ -122,3 +122,46 @@ void launch(float *o, void *s) { k<<<1, nullptr, s>>>(o); }
     )
     with pytest.raises(ptosim.PTOError, match="launches other kernels"):
         run_host([str(tmp_path / "main.cpp"), str(tmp_path / "kernel.cpp")])
+
+
+ASKING = """#include <pto/pto-inst.hpp>
+using namespace pto;
+using V = Tile<TileType::Vec, float, 64, 64>;
+using G = GlobalTensor<float, Shape<1, 1, 1, 64, 64>, Stride<4096, 4096, 4096, 64, 1>>;
+__global__ AICORE void normalised(__gm__ float *out, __gm__ float *in)
+{
+    HALF
+    G gi(in + block_idx * 4096), go(out + block_idx * 4096);
+    V x;
+    TASSIGN(x, 0);
+    TLOAD(x, gi);
+    pipe_barrier(PIPE_ALL);
+    float last = x.GetValue(4095), middle = x.GetValue(2048);
+    pipe_barrier(PIPE_ALL);
+    if (last != 0 && middle == 2048 + block_idx * 4096.0f)
+        TMULS(x, x, 8191.0f / last);
+    pipe_barrier(PIPE_ALL);
+    TSTORE(go, x);
+    END
+}
+void launch(float *o, float *a, float *b, void *s) { normalised<<<BLOCKS, nullptr, s>>>(o, a); }
+"""
+
+
+@pytest.mark.parametrize(
+    "half",
+    [("", ""), ("#ifdef __DAV_VEC__\n    if (get_subblockid() == 0) {", "}\n#endif")],
+    ids=["one kind", "mixed"],
+)
+def test_a_launch_goes_by_what_the_machine_has_computed(tmp_path: Path, half: tuple[str, str]) -> None:
+    words = {"HALF": half[0], "END": half[1], "BLOCKS": "2"}
+    kernel = ASKING
+    for word, text in words.items():
+        kernel = kernel.replace(word, text)
+    main = (
+        MAIN.replace("64 * 64", "2 * 64 * 64").replace("launch(x, y, y, stream);", "launch(x, y, x, stream);")
+    ).replace("host[i] != 4.0f * i", "host[i] != (i < 4096 ? i * (8191.0f / 4095.0f) : i)")
+    # the second launch finds the end scaled already, so that nothing is scaled twice
+    (tmp_path / "main.cpp").write_text(main)
+    (tmp_path / "kernel.cpp").write_text(kernel)
+    assert run_host([str(tmp_path / "main.cpp"), str(tmp_path / "kernel.cpp")], ["hello"]) == 0

@@ -252,6 +252,58 @@ def test_in_auto_mode_addresses_and_order_are_made(tmp_path: Path) -> None:
     assert not ptosim.check(subject, out, data, 4).findings
 
 
+PARTS = f"""{HEAD}{SHAPES}
+__global__ AICORE void k(__gm__ float *out, __gm__ float *in)
+{{
+    V two[2];
+    Tile<TileType::Vec, int32_t, 4, 64> bits;
+    Tile<TileType::Vec, float, 4, 64, BLayout::RowMajor, -1, -1> rows(4, 60);
+    for (int t = 0; t < 5; t++) {{
+        V &x = two[t % 2];
+        G gi(in + t * 1024), go(out + t * 1024);
+        TLOAD(x, gi);
+        for (int i = 0; i < 4; i++) {{
+            TSUBVIEW(rows, x, i * 4, 0);
+            TADDS(rows, rows, static_cast<float>(i));
+        }}
+        TSUBVIEW(rows, x, 8, 0);
+        TSUBVIEW(bits, rows, 4, 0);
+        TANDS(bits, bits, 0x7fffffff);
+        TSTORE(go, x);
+    }}
+}}
+"""
+
+
+def test_in_auto_mode_a_tile_is_used_in_parts(tmp_path: Path) -> None:
+    data, out = np.round(floats(80, 64) * 20 - 10), np.zeros((80, 64), "f4")
+    subject = kernel(tmp_path, PARTS, auto=True)
+    wanted = data.reshape(5, 4, 4, 64).copy()
+    wanted[..., :60] += np.arange(4, dtype="f4")[:, None, None]
+    wanted[:, 3] = abs(wanted[:, 3])
+    for engine in ("native", "reference"):
+        out[:] = 0
+        subject(out, data, engine=engine)
+        np.testing.assert_array_equal(out.reshape(wanted.shape), wanted)
+    assert not ptosim.check(subject, out, data).findings
+
+
+def test_flags_that_are_set_early_on_purpose_are_not_tried_to_be_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = HEAD + (
+        f"{SHAPES}__global__ AICORE void k(__gm__ float *out, __gm__ float *in)\n{{\n    G gi(in), go(out); V x, y;\n"
+        "    TASSIGN(x, 0); TASSIGN(y, 0x4000);\n"
+        "    TLOAD(x, gi); set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n"
+        "    TLOAD(y, gi); set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n"
+        "    wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0); wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);\n"
+        "    TADD(x, x, y);\n    pipe_barrier(PIPE_ALL);\n    TSTORE(go, x);\n}\n"
+    )
+    monkeypatch.setattr("ptosim.repair.engine.repair", None)
+    report = ptosim.check(kernel(tmp_path, text), np.zeros((16, 64), "f4"), floats(16, 64))
+    assert report.ok and {each.kind for each in report.findings} == {"double-set"}
+
+
 def test_raw_words_take_addresses_of_tiles(tmp_path: Path) -> None:
     text = (
         HEAD

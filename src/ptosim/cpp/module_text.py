@@ -16,6 +16,7 @@ from ptosim.cpp.event_order import with_flags
 from ptosim.cpp.fold import FoldedStep, Node, fold, length
 from ptosim.cpp.forms import KIND_SIZES, OperationForm
 from ptosim.cpp.operand_text import OperandValues, TensorHandle, TextScope, TileHandle, pointer, width
+from ptosim.cpp.planned_tiles import operand_columns, sizes_in_parts, tile_numbers
 from ptosim.cpp.recording import KernelRecording, RecordedBlock
 from ptosim.places import Location
 
@@ -110,6 +111,7 @@ class FunctionText:
         recording, blocks = _joined([with_flags(each) for each in recordings])
         self.forms = [OperationForm.of(line) for line in recording.forms]
         self.sites = recording.sites
+        self.values.parts = _parts(blocks, self.forms)
         groups = _grouped(blocks, self.forms)
         scope = self.outermost
         self.values.scopes = [scope]
@@ -350,33 +352,45 @@ def _distinct(sites: Sequence[Location | None]) -> tuple[list[Location | None], 
 
 def _grouped(blocks: Sequence[RecordedBlock], forms: Sequence[OperationForm]) -> list[BlockGroup]:
     """Blocks by what they issue; global tensors in different arguments are different operations."""
-    sizes = np.array([form.size for form in forms], np.int64)
     groups: dict[bytes, list[tuple[RecordedBlock, Column, Column]]] = {}
     for block in blocks:
-        offsets = (
-            np.concatenate(([0], np.cumsum(sizes[block.tokens >> 32]))) if len(block.tokens) else np.zeros(1, np.int64)
-        )
+        offsets = _offsets(block, forms)
         keys = _with_arguments(block, offsets, forms)
         groups.setdefault(keys.tobytes(), []).append((block, offsets, keys))
     return [_group(members, forms) for members in groups.values()]
 
 
-_MOST_ARGUMENTS = 64
+def _offsets(block: RecordedBlock, forms: Sequence[OperationForm]) -> Column:
+    """The beginning of the values of each operation."""
+    sizes = np.array([form.size for form in forms], np.int64)
+    return np.concatenate(([0], np.cumsum(sizes[block.tokens >> 32]))) if len(block.tokens) else np.zeros(1, np.int64)
+
+
+def _parts(blocks: Sequence[RecordedBlock], forms: Sequence[OperationForm]) -> dict[int, int]:
+    """The tiles without addresses that are used in parts, with their bytes."""
+    columns = [
+        (values, TileHandle.of(kind[1:]).bytes)
+        for block in blocks
+        for operands in operand_columns(block, _offsets(block, forms), forms)
+        for kind, _, values in operands
+        if kind[0] == "T"
+    ]
+    return sizes_in_parts(columns)
 
 
 def _with_arguments(block: RecordedBlock, offsets: Column, forms: Sequence[OperationForm]) -> Column:
-    """Tokens that say as well in which arguments the global tensors lie: a column for each of at most two."""
-    numbers = block.tokens >> 32
-    found = np.zeros((len(numbers), 3), np.int64)
+    """Tokens that say as well in which arguments the global tensors lie, a column for each of at most two, and which
+    tiles are meant that have no addresses."""
+    tiles = max((sum(kind[0] == "T" for kind in form.kinds) for form in forms), default=0)
+    found = np.zeros((len(block.tokens), 3 + tiles), np.int64)
     found[:, 0] = block.tokens
-    for number, form in enumerate(forms):
-        at, column = 0, 1
-        for kind in form.kinds:
-            if kind[0] in "GP":
-                mine = np.flatnonzero(numbers == number)
-                found[mine, column] = block.values[offsets[mine] + at] + 1
-                column += 1
-            at += KIND_SIZES.get(kind[0], 1)
+    for operands in operand_columns(block, offsets, forms):
+        at = {"G": 1, "T": 3}
+        for kind, mine, values in operands:
+            which = "G" if kind[0] in "GP" else kind[0]
+            if which in at:
+                found[mine, at[which]] = values + 1 if which == "G" else tile_numbers(values)
+                at[which] += 1
     return found
 
 
@@ -384,7 +398,7 @@ def _group(members: Sequence[tuple[RecordedBlock, Column, Column]], forms: Seque
     blocks = tuple(block for block, _, _ in members)
     _, offsets, keys = members[0]
     different, sequence = np.unique(keys, axis=0, return_inverse=True)
-    arguments = [tuple(int(word) - 1 for word in row[1:] if word) for row in different]
+    arguments = [tuple(int(word) - 1 for word in row[1:3] if word) for row in different]
     values = (
         np.stack([block.values for block in blocks]) if len(blocks[0].values) else np.zeros((len(blocks), 0), np.int64)
     )

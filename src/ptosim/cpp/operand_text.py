@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ptosim.cpp.columns import ColumnSum, ColumnTerm
+from ptosim.cpp.planned_tiles import part_offsets, tile_number
 
 _LAYOUTS = ("row_major", "col_major")
 _BOXES = ("none_box", "row_major", "col_major")
@@ -32,6 +33,8 @@ class OperandValues:
         """Names of the indices that count the blocks, and of those of the loops around."""
         self.planned: dict[int, TileHandle] = {}
         """Tiles without addresses, by their number, as each is first seen."""
+        self.parts: dict[int, int] = {}
+        """The bytes of such tiles that are used in parts."""
         self.is_ahead = False
         """Whether values stand in front of branches that may have named the same constants before."""
         self._count = 0
@@ -165,22 +168,29 @@ class TileHandle:
     def written(self, values: OperandValues, found: Sequence[ColumnSum], place: str) -> str:
         """The name of the tile at its address, with the valid region that it has now."""
         depth = values.depth_of(found)
-        if found[0].base < 0 and not found[0].terms:
-            return self._planned(values, found, place)
+        if (number := tile_number(found[0])) is not None:
+            return self._planned(values, number, found, place)
         text = "pto.alloc_tile addr = " + values.word(found[0], "i64")
         for word, extent, form in zip(("valid_row", "valid_col"), self.valid, found[1:], strict=True):
             if extent < 0:
                 text += f" {word} = {values.index(form)}"
         return values.once(depth, "tile", f"{text} : {self.type}", place)
 
-    def _planned(self, values: OperandValues, found: Sequence[ColumnSum], place: str) -> str:
+    def _planned(self, values: OperandValues, number: int, found: Sequence[ColumnSum], place: str) -> str:
         """A tile whose address is left to ptosim: allocated once, seen as this type and with this valid region."""
-        number = found[0].base
         whole = replace(self, valid=self.shape)
-        first = values.planned.setdefault(number, whole)
-        name = values.once(0, "tile", f"pto.alloc_tile {{tile = {-number} : i32}} : {first.type}", place)
-        if whole != first:
-            name = values.once(0, "tile", f"pto.treshape {name} : {first.type} -> {whole.type}", place)
+        first = values.planned.setdefault(number, self._row(values.parts[number]) if number in values.parts else whole)
+        name = values.once(0, "tile", f"pto.alloc_tile {{tile = {number} : i32}} : {first.type}", place)
+        depth = 0
+        if number in values.parts:
+            row, own = (self._row(size) for size in (values.parts[number], self.bytes))
+            name, depth = row._seen(values, first, name, 0, place), values.depth_of(found[:1])
+            start = divided(part_offsets(found[0]), width(self.element))
+            window = (
+                f"pto.subview {name}[{values.constant(0, 'index')}, {values.index(start)}] sizes [1, {own.shape[1]}]"
+            )
+            name, first = values.once(depth, "tile", f"{window} : {row.type} -> {own.type}", place), own
+        name = whole._seen(values, first, name, depth, place)
         if self.valid == self.shape:
             return name
         extents = [
@@ -192,6 +202,21 @@ class TileHandle:
         window = f"pto.subview {name}[{zero}, {zero}] sizes [{self.shape[0]}, {self.shape[1]}]"
         text = f"{window} valid [{extents[0]}, {extents[1]}] : {whole.type} -> {seen}"
         return values.once(values.depth_of(found), "tile", text, place)
+
+    @property
+    def bytes(self) -> int:
+        return self.shape[0] * self.shape[1] * width(self.element)
+
+    def _row(self, size: int) -> TileHandle:
+        """One row of elements of this tile, as many bytes long, in its memory."""
+        shape = 1, size // width(self.element)
+        return TileHandle(self.loc, self.element, shape, shape, (0, 0), 512, 0, 0)
+
+    def _seen(self, values: OperandValues, other: TileHandle, name: str, depth: int, place: str) -> str:
+        """The bytes of another tile as this type."""
+        if self == other:
+            return name
+        return values.once(depth, "tile", f"pto.treshape {name} : {other.type} -> {self.type}", place)
 
 
 @dataclass(frozen=True)
@@ -240,13 +265,18 @@ def pointer(values: OperandValues, parameter: tuple[str, str], offset: ColumnSum
     name = _cast(values, name, own, element, place)
     if not offset.terms and offset.base == 0:
         return name
-    scaled = ColumnSum(offset.base // size, tuple(_scaled(term, size) for term in offset.terms))
+    scaled = divided(offset, size)
     type_ = f"!pto.ptr<{element}, gm>"
     return values.once(depth, "p", f"pto.addptr {name}, {values.index(scaled)} : {type_} -> {type_}", place)
 
 
-def _scaled(term: ColumnTerm, size: int) -> ColumnTerm:
-    return ColumnTerm(term.axes, term.factor // size, tuple(number // size for number in term.table), term.shape)
+def divided(found: ColumnSum, size: int) -> ColumnSum:
+    """A number of bytes as one of elements of this size."""
+    terms = (
+        replace(term, factor=term.factor // size, table=tuple(number // size for number in term.table))
+        for term in found.terms
+    )
+    return ColumnSum(found.base // size, tuple(terms))
 
 
 def _cast(values: OperandValues, name: str, element: str, wanted: str, place: str, depth: int = 0) -> str:

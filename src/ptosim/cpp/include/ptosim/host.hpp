@@ -26,8 +26,9 @@ void *allocate(size_t size)
     return start;
 }
 
-void record_launch(const std::string &path, int64_t blocks, int64_t half, void (*run)(void *), void *context)
+void record_launch(const std::string &path, int64_t blocks, int64_t half, const std::vector<int64_t> &known, void (*run)(void *), void *context)
 {
+    answers = known;
     result = fopen((path + ".txt").c_str(), "w");
     stream = fopen((path + ".bin").c_str(), "wb");
     has_data = true;
@@ -56,27 +57,43 @@ void record_launch(const std::string &path, int64_t blocks, int64_t half, void (
 
 }  // namespace
 
+// Tells ptosim a line of words; it answers '+' to go on, or '?', how many results of the machine follow, and for each its core.
+bool is_done(const std::string &told, std::vector<std::vector<int64_t>> &answers)
+{
+    int from = atoi(getenv("PTOSIM_HOST_IN"));
+    char answer = 0;
+    if (write(atoi(getenv("PTOSIM_HOST_OUT")), told.data(), told.size()) < 0 || read(from, &answer, 1) != 1)
+        _exit(1);
+    int64_t many = 0, known[2];
+    if (answer == '?' && read(from, &many, sizeof many) == sizeof many)
+        while (many-- > 0 && read(from, known, sizeof known) == sizeof known)
+            answers[static_cast<size_t>(known[0])].push_back(known[1]);
+    else if (answer != '+')
+        _exit(1);
+    return answer == '+';
+}
+
 void launch(int64_t blocks, void (*run)(void *), void *context)
 {
     static int number = 0;
-    std::string name = "launch" + std::to_string(number++), folder_ = folder() + "/" + name;
+    std::string name = "launch" + std::to_string(number++), folder_ = folder() + "/" + name, told;
+    std::vector<std::vector<int64_t>> answers(static_cast<size_t>(halves()));
     mkdir(folder_.c_str(), 0700);
     fflush(nullptr);
-    std::string told = name + " " + std::to_string(blocks);
-    for (int64_t half = 0; half < halves(); ++half) {
-        pid_t child = fork();
-        if (child == 0)
-            record_launch(folder_ + "/" + std::to_string(half), blocks, half, run, context);
-        int status = 0;
-        waitpid(child, &status, 0);
-        told += " " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-    }
-    for (auto &region : regions)
-        told += " " + std::to_string(region.size);
-    told += "\n";
-    char answer = 0;
-    if (write(atoi(getenv("PTOSIM_HOST_OUT")), told.data(), told.size()) < 0 || read(atoi(getenv("PTOSIM_HOST_IN")), &answer, 1) != 1 || answer != '+')
-        _exit(1);
+    do {
+        told = name + " " + std::to_string(blocks);
+        for (int64_t half = 0; half < halves(); ++half) {
+            pid_t child = fork();
+            if (child == 0)
+                record_launch(folder_ + "/" + std::to_string(half), blocks, half, answers[static_cast<size_t>(half)], run, context);
+            int status = 0;
+            waitpid(child, &status, 0);
+            told += " " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+        }
+        for (auto &region : regions)
+            told += " " + std::to_string(region.size);
+        told += "\n";
+    } while (!is_done(told, answers));
 }
 
 }  // namespace ptosim

@@ -62,17 +62,37 @@ namespace pto {
         static_assert(ptosim::never<T...>, #NAME " is not supported by ptosim yet");              \
         return {};                                                                                \
     }
+#define PTOSIM_NO_SUCH_TYPE(NAME)                                                                 \
+    struct NAME {                                                                                 \
+        template <typename... T> NAME(T &&...)                                                    \
+        {                                                                                         \
+            static_assert(ptosim::never<T...>, #NAME " is not supported by ptosim yet");          \
+        }                                                                                         \
+    }
 PTOSIM_NOT_YET(TIMG2COL)
 PTOSIM_NOT_YET(TSETFMATRIX)
 PTOSIM_NOT_YET(TSET_IMG2COL_RPT)
 PTOSIM_NOT_YET(TSET_IMG2COL_PADDING)
+template <int...> struct ConvTileShape {};
+template <TileType, typename, int, Layout, typename> PTOSIM_NO_SUCH_TYPE(ConvTile);
 namespace comm {
+enum class NotifyOp { AtomicAdd, Set };
+enum class WaitCmp { EQ, NE, GT, GE, LT, LE };
+enum class ReduceOp { Sum, Max, Min };
+enum class DmaEngine { SDMA, URMA };
+PTOSIM_NO_SUCH_TYPE(Signal);
+template <int...> PTOSIM_NO_SUCH_TYPE(Signal2D);
+template <typename> PTOSIM_NO_SUCH_TYPE(ParallelGroup);
+PTOSIM_NO_SUCH_TYPE(AsyncSession);
+PTOSIM_NO_SUCH_TYPE(AsyncEvent);
 PTOSIM_NOT_YET(TNOTIFY)
 PTOSIM_NOT_YET(TWAIT)
 PTOSIM_NOT_YET(TTEST)
 PTOSIM_NOT_YET(TPUT)
 PTOSIM_NOT_YET(TGET)
 PTOSIM_NOT_YET(TBROADCAST)
+PTOSIM_NOT_YET(TSCATTER)
+PTOSIM_NOT_YET(TGATHER)
 PTOSIM_NOT_YET(TREDUCE)
 PTOSIM_NOT_YET(TPUT_ASYNC)
 PTOSIM_NOT_YET(TGET_ASYNC)

@@ -34,6 +34,11 @@ template <typename T> constexpr int64_t byte_offset(int64_t row, int64_t col)
     return (boxes * T::InnerNumel + (T::isInnerRowMajor ? inner_row * T::InnerCols + inner_col : inner_col * T::InnerRows + inner_row)) * size;
 }
 
+inline int64_t part_of(int64_t address, int64_t offset)
+{
+    return address < 0 ? address - (offset << 24) : address + offset;  // without addresses: behind the number of the tile
+}
+
 template <typename T> void assign(void *frame, T &tile, int64_t address)
 {
     constexpr int64_t alignment = T::Loc == pto::TileType::Left || T::Loc == pto::TileType::Right || T::Loc == pto::TileType::Acc ? 512 : 32;
@@ -89,10 +94,7 @@ PTOSIM_CALLED Events<E...> TSUBVIEW(D &d, S &s, uint16_t row, uint16_t col, E &&
     void *frame = PTOSIM_FRAME;
     ptosim::await(frame, e...);
     static_assert(D::Loc == S::Loc, "TSUBVIEW stays in the memory of its tile");
-#ifdef __PTO_AUTO__
-    static_assert(!ptosim::is_tile<D>, "TSUBVIEW in auto mode is not supported by ptosim yet");
-#endif
-    d.ptosim_address = s.ptosim_address + ptosim::byte_offset<S>(row, col);
+    d.ptosim_address = ptosim::part_of(s.ptosim_address, ptosim::byte_offset<S>(row, col));
     d.ptosim_ended = s.ptosim_ended;
     return {};
 }
