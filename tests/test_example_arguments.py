@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import ptosim
+from ptosim.argument_trials import KernelParameters
 from ptosim.argument_words import value_of
 from ptosim.cli.commands import main
 from ptosim.example_arguments import example_words
@@ -218,3 +220,55 @@ def test_sizes_that_a_kernel_cannot_take_are_not_made_up() -> None:
     """A row of any multiple of 256: with another length a check finds bytes that nothing has written."""
     words = words_of(ptosim.load(next(EXAMPLES.rglob("*dequantise.pto"))).kernel())
     assert int(words[-1]) % 256 == 0
+
+
+# --- pointers to peers ------------------------------------------------------------------------------------------------
+
+EXPLAINED = Path(ptosim.__file__).parent / "sanitize" / "explain"
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("race", {"race"}),
+        ("deadlock", {"deadlock"}),
+        *((f"{each}.repaired", set[str]()) for each in ("race", "deadlock")),
+    ],
+)
+def test_pointers_to_peers_are_launched_on_ranks(name: str, kinds: set[str]) -> None:
+    """They are told by their names; words that peers notify are zeros, so that a wait for them is one."""
+    kind, _, repaired = name.partition(".")
+    path = EXPLAINED / f"{kind}.ranks{'.repaired' * bool(repaired)}.pto"
+    said = CliRunner().invoke(main, ["check", str(path), "--json"])
+    assert {each["kind"] for each in json.loads(said.stdout)["findings"]} == kinds
+    last = CliRunner().invoke(main, ["check", str(path)]).output.strip().split("\n")[-1]
+    again = CliRunner().invoke(main, shlex.split(last.removeprefix("repeat: ptosim ")))
+    assert last.endswith("--ranks 2") and "peer:" in last and again.exit_code == said.exit_code
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("x", "peer_x"), {1: "peer:0:+1"}),
+        (("x", "y", "prev_y", "next_y"), {2: "peer:1:-1", 3: "peer:1:+1"}),
+        (("remoteFlag", "flag"), {0: "peer:1:+1"}),
+        (("mine", "theirs", "out"), {1: "peer:0:+1"}),
+        (("x", "x0", "x1", "x2", "y"), {1: "peer:0:0", 2: "peer:0:1", 3: "peer:0:2"}),
+        (("in0", "in1", "out"), {}),
+    ],
+)
+def test_peers_by_the_names_of_pointers(names: tuple[str, ...], words: dict[int, str]) -> None:
+    parameters = ", ".join(f"%{name}: !pto.ptr<f32>" for name in names)
+    view, part = "!pto.tensor_view<1x64xf32>", "!pto.partition_tensor_view<1x64xf32>"
+    text = f"""func.func @k({parameters}) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %line = pto.alloc_tile : !pto.tile_buf<vec, 1x64xf32>
+  %v = pto.make_tensor_view %{names[0]}, shape = [%c1, %c64], strides = [%c64, %c1] : {view}
+  %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c64] : {view}
+  pto.comm.tget(%p, %p, buf(%line) : {part}, {part}, !pto.tile_buf<vec, 1x64xf32>)
+  return
+}}
+"""
+    assert dict(KernelParameters(ptosim.load(text).kernel()).peers) == words

@@ -16,6 +16,7 @@ from ptosim.argument_uses import ParameterUses, Stride, is_context, strides_of, 
 from ptosim.argument_words import NULL, value_of, word_of_rank
 from ptosim.arguments import Bytes, Parameter, array_bytes, scalar
 from ptosim.language.structure.function import Function
+from ptosim.language.tile.comm import CommOperation
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import argument_number, context_words, pointer, window_number
 from ptosim.reference.observed.reach import (
@@ -36,6 +37,10 @@ LARGEST = 256 << 20
 ENOUGH_TURNS = 64
 RANK, RANKS = "rank", "ranks"
 NO_WORDS: Mapping[int, str] = MappingProxyType({})
+_HERE = frozenset("my mine own local self this".split())
+_BEFORE = frozenset("prev previous left".split())
+_ELSEWHERE = _BEFORE | frozenset("their theirs peer remote next right neighbor neighbour partner".split())
+"""Words of names that say on which rank the memory behind a pointer lies."""
 _NUMBERS = re.compile(r"\d+")
 _PEER = re.compile(r"peer:(\d{1,3}):([+-]?)(\d{1,3})")
 
@@ -79,6 +84,52 @@ class KernelParameters:
             for position, parameter in enumerate(self.signature)
             if parameter.is_pointer and parameter.element.bits == 64 and is_context(self.values(position))
         ]
+
+    @cached_property
+    def peers(self) -> Mapping[int, str]:
+        """Words for pointers to the memory of other ranks: in a kernel that communicates, those that are called so, or
+        that are numbered as `x0` and `x1` are beside `x`."""
+        if not any(isinstance(op, CommOperation) for entry in self.entries for op in entry.walk()):
+            return {}
+        found: dict[int, str] = {}
+        for position, parameter in enumerate(self.signature):
+            said = _spoken(parameter.name)
+            if not parameter.is_pointer or not (said.number or said.is_peer):
+                continue
+            same = [
+                each
+                for each, other in enumerate(self.signature)
+                if other.type == parameter.type and each != position and not _spoken(other.name).is_elsewhere
+            ]
+            named = [each for each in same if _spoken(self.signature[each].name).rest == said.rest]
+            if said.is_peer and same:
+                nearest = min(named or same, key=lambda each, here=position: (each > here, abs(here - each)))
+                found[position] = f"peer:{nearest}:{'-' if said.is_before else '+'}1"
+            elif named:
+                found[position] = f"peer:{named[0]}:{said.number}"
+        return found
+
+
+@dataclass(frozen=True)
+class _Spoken:
+    """The words of the name of a pointer."""
+
+    rest: tuple[str, ...]
+    """Those that do not say whose it is."""
+    number: str | None
+    is_peer: bool
+    is_before: bool
+
+    @property
+    def is_elsewhere(self) -> bool:
+        return self.is_peer or self.number is not None
+
+
+def _spoken(name: str) -> _Spoken:
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)]
+    number = words.pop() if words and words[-1].isdecimal() else None
+    rest = tuple(word for word in words if word not in _ELSEWHERE | _HERE)
+    return _Spoken(rest, number, bool(_ELSEWHERE & {*words}), bool(_BEFORE & {*words}))
 
 
 @dataclass(frozen=True)

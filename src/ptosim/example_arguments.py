@@ -70,15 +70,18 @@ def example_words(
     """A word for each parameter: those that are given, and others where `auto` stands. `ranks`: on how many the
     kernel runs; the words are then those of a launch on ranks."""
     fixed = _fixed(kernel.signature, words, scalars or {})
+    fixed = fixed if ranks is None else {**KernelParameters(kernel).peers, **fixed}
     if len(fixed) == len(kernel.signature):
         return [fixed[position] for position in range(len(fixed))]
     return _Search(kernel, fixed, seed, grid, ranks).words()
 
 
 def ranks_needed(kernel: Any, grid: int = 1) -> int | None:
-    """On how many ranks a Kernel can run that takes the context of a window; None for one that takes none."""
-    if not KernelParameters(kernel).contexts:
-        return None
+    """On how many ranks a Kernel can run that takes the context of a window, or pointers to peers; None for others."""
+    parameters = KernelParameters(kernel)
+    if not parameters.contexts:
+        named = [int(number) for word in parameters.peers.values() if (number := word.rpartition(":")[2]).isdecimal()]
+        return max(FEW_RANKS[0], 1 + max(named, default=0)) if parameters.peers else None
     for ranks in FEW_RANKS:
         if not _Search(kernel, {}, 0, grid, ranks).first().lacks_ranks:
             return ranks
@@ -265,7 +268,9 @@ class _Search:
     def _released(self, best: ArgumentTrial) -> ArgumentTrial:
         """Words in GM that nothing in the launch sets hold the value that ends their wait."""
         numbers = dict.fromkeys(word for word in best.chosen.values() if word.isdecimal() and word not in ("0", "1"))
-        waited = [position for position, reach in best.reaches.items() if reach.signals]
+        waited = [
+            position for position, reach in best.reaches.items() if reach.signals and not self._of_peers(position)
+        ]
         for number in ("1", *numbers):
             if best.findings.end is None or not (free := [each for each in waited if each not in self.fixed]):
                 break
@@ -408,7 +413,11 @@ class _Search:
             return word
         reach = trial.reaches[position]
         is_window = reach.remote or reach.signals or position == self._window(trial)
-        return f"sym:{word}" if is_window else f"each:{word}"
+        return f"sym:{word}" if is_window or self._of_peers(position) else f"each:{word}"
+
+    def _of_peers(self, position: int) -> bool:
+        """Whether other ranks have a pointer to it."""
+        return any(word.startswith(f"peer:{position}:") for word in self.fixed.values())
 
     def _window(self, trial: ArgumentTrial) -> int:
         """The first array that another rank goes to."""
