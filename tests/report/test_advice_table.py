@@ -1,10 +1,13 @@
-"""Advice as a table: eight kernels, each made slower in four ways. The first advice names the way, and carrying it out by
-hand, which gives the kernel as it was, gains what it says within a tenth.
+"""Advice as a table: eight kernels, each made slower in four ways.
+
+The first advice names the way, and carrying it out by hand, which gives the kernel as it was, gains what it says within
+a tenth.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 
@@ -64,7 +67,7 @@ def text(shape: Shape, slow: str = "") -> str:
           pto.vsts %r{len(shape.steps)}, %ub_out[%at], %all : {VREG}, {UB}, {MASK}
         }}
       }}"""
-        for first, last in zip(bounds, bounds[1:], strict=False)
+        for first, last in pairwise(bounds)
     )
     row = 4 * shape.columns
     load = f"""      pto.mte_gm_ub %gm_in, %ub_in, %zero, %bytes nburst(%rows, %bytes, %bytes)
