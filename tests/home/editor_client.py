@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import Empty, Queue
 from typing import Any
 
@@ -18,8 +18,8 @@ PATIENCE = 60
 class Client:
     """A server of its own, and what has come from it."""
 
-    def __init__(self, **options: Any) -> None:
-        command = [sys.executable, "-m", "ptosim", "lsp"]
+    def __init__(self, program: Sequence[str] = ("-m", "ptosim", "lsp"), **options: Any) -> None:
+        command = [sys.executable, *program]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ})
         self._came: Queue[dict[str, Any]] = Queue()
         self._kept: list[dict[str, Any]] = []

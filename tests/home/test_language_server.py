@@ -19,7 +19,7 @@ import pytest
 from pygls.io_ import StdoutWriter
 
 import ptosim
-from home.editor_client import Client
+from home.editor_client import PATIENCE, Client
 from ptosim.home.editor.requests import server
 
 ROOT = Path(__file__).parents[2]
@@ -303,8 +303,17 @@ def test_inlay_hints_say_where_tiles_lie_and_what_order_is_inserted(client: Clie
     assert (place(text, "pto.trowmax")[0], "wait MTE2 → V 0") in hints
 
 
-def test_a_proof_comes_after_a_pause_and_a_check_offers_its_hint(client: Client):
-    uri = "file:///open/broken.pto"
+@pytest.fixture
+def patient() -> Iterator[Client]:
+    """A server that gives a proof as long as a busy computer may take."""
+    longer = f"from ptosim.home.editor import server; server.PROOF_SECONDS = {PATIENCE}"
+    client = Client(("-c", f"{longer}; from ptosim.cli.commands import main; main(['lsp'])"))
+    yield client
+    assert client.close() == 0
+
+
+def test_a_proof_comes_after_a_pause_and_a_check_offers_its_hint(patient: Client):
+    client, uri = patient, "file:///open/broken.pto"
     broken = "".join(line for line in SOFTMAX.read_text().splitlines(keepends=True) if WAIT not in line)
     client.open(uri, broken)
     assert client.published(uri, 1) == []
