@@ -115,7 +115,7 @@ class _Spoken:
     """The words of the name of a pointer."""
 
     rest: tuple[str, ...]
-    """Those that do not say whose it is."""
+    """The words that do not say whose it is."""
     number: str | None
     is_peer: bool
     is_before: bool
