@@ -63,6 +63,7 @@ def test_abs_and_neg_change_the_sign_bit_alone(kind):
 
 @table(
     "kind, given, expected",
+    ("i8", [-128, 5], [-128, -5]),
     ("ui16", [1, 65535], [65535, 1]),
     ("i64", [-(2**63), 1], [-(2**63), -1]),
 )
