@@ -11,6 +11,7 @@ import pytest
 import ptosim
 from examples.test_simt_examples import EXAMPLES, NAMES, SIZES, mutants, script
 from native.test_sieve import as_text, assert_sound, judged_blocks, launch_of
+from ptosim.native.observe import workitem_memory
 from sanitize.test_workitems import FLAGS, NEIGHBOUR, OUT
 from tables import table
 from workitem_fuzz import arguments, random_body
@@ -142,3 +143,16 @@ def test_bytes_that_nothing_writes_are_told_as_exactly() -> None:
     reports = [ptosim.check(kernel, x, engine=engine) for engine in ("native", "reference")]
     ptosim.check(kernel, np.zeros(128, "i4"))  # another run, before the first has been asked
     assert reports[0].notes and as_text(reports[0]) == as_text(reports[1])
+
+
+def test_without_memory_for_stamps_everything_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, x = ptosim.load(section(f"{STORE}{KEEP.replace('%v', '%t')}", OUT)).kernel(), np.zeros(32, "i4")
+    launch = launch_of(kernel, [x], 2)
+    monkeypatch.setattr(workitem_memory, "StampMemory", _none)
+    assert judged_blocks(kernel, launch) == {0, 1}
+    monkeypatch.undo()
+    assert judged_blocks(kernel, launch_of(kernel, [x])) == set()
+
+
+def _none(unit: int, sizes: object) -> None:
+    raise OSError

@@ -96,7 +96,10 @@ class LinkedKernel:
 
         with self._standing_in(run) as invocation:
             sizes = (self._target.memory[Space.UB], *(len(buffer) for buffer in run.buffers))
-            written = self._stamps.take(sizes) if self._stamps is not None else None
+            try:
+                written = self._stamps.take(sizes) if self._stamps is not None else None
+            except OSError:  # there is no memory for it
+                return Sifted(blocks, all_records([], self._outline["row"]))
             threads = 1 if self._in_order else run.threads
             stamped = replace(invocation, stamps=0 if written is None else written.address)
             failed, parts = self._runner.sift(stamped, self._outline, _stretches(blocks), threads, run.block_done)
