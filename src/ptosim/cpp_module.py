@@ -3,6 +3,7 @@ take kernels of `.pto` text."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tempfile
@@ -39,7 +40,7 @@ from ptosim.cpp.cpp_source import (
 )
 from ptosim.cpp.launch_text import LaunchText, is_one_kind, launch_text
 from ptosim.cpp.module_text import KernelParameter
-from ptosim.cpp.reach import reached
+from ptosim.cpp.reach import ArgumentReach, reached
 from ptosim.cpp.recording import GivenArguments, KernelRecording, RecordingPart, record
 from ptosim.cpp_answers import asking_cores, machine_answers, refuse_more_answers
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error
@@ -53,6 +54,10 @@ CORES = ("auto", "vector", "cube", "mix")
 _HALVES = 2
 """Vector cores of a cluster."""
 PLAIN_NUMBER = "64"
+TABLES = ("index:{}:8", "arange:{}", "ones:{}")
+MOST_IN_TABLE = 4096
+LARGEST = 256 << 20
+"""Bytes of all arrays that are made up."""
 _BYTES = ("bytes", "i8", "ui8")
 """The element of a parameter that its uses decide."""
 
@@ -326,26 +331,52 @@ class CppKernel:
     def example_words(
         self, words: Sequence[str], grid: int, scalars: Mapping[str, Any], ranks: int | None = None, seed: int = 0
     ) -> list[str]:
-        """Words for what is left out: arrays as long as a recording reaches, plain scalars."""
+        """Words for what is left out: arrays as long as a recording reaches, plain scalars, and for arrays of integers
+        that only the scalar program reads numbers with which most of the others are reached."""
         chosen = list(words)
         for index, (each, parameter) in enumerate(zip(self._described, self.signature, strict=True)):
             if not each.is_pointer and chosen[index] == AUTO:
                 plain = "1.0" if parameter.element.is_float else PLAIN_NUMBER
                 chosen[index] = str(scalars.get(parameter.name, plain))
-        empty = np.zeros(0, np.uint8)
-        values = [
-            (None if word == NULL else empty)
-            if each.is_pointer
-            else _signed(scalar(index, parameter, value_of(word, parameter)))
-            for index, (each, parameter, word) in enumerate(zip(self._described, self.signature, chosen, strict=True))
+        reaches, reads = self._reached(chosen, grid, {})
+        numbers = [
+            int(word)
+            for word, each in zip(chosen, self._described, strict=True)
+            if not each.is_pointer and word.isdecimal()
         ]
-        given = GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described), boundless=True)
-        found = [each for part in self._by_core(given, count("grid", grid)).values() for each in part]
-        reaches = reached(found)
+        length = min(MOST_IN_TABLE, math.prod(number for number in numbers if number)) + 1
+        free = [
+            index
+            for index, (word, parameter) in enumerate(zip(chosen, self.signature, strict=True))
+            if word == AUTO and parameter.is_pointer and parameter.element.is_integer and index not in reaches
+        ]
+        for form in TABLES if reads and free else ():
+            tables = dict.fromkeys(free, form.format(length))
+            with suppress(PTOError):  # numbers that lead to nowhere
+                others, _ = self._reached(chosen, grid, tables)
+                if len(others) >= len(reaches) and sum(each.high for each in others.values()) <= LARGEST:
+                    reaches, chosen = others, [tables.get(index, word) for index, word in enumerate(chosen)]
+                    break
         for index, (each, word) in enumerate(zip(self._described, chosen, strict=True)):
             if each.is_pointer and word == AUTO:
                 chosen[index] = reaches[index].word if index in reaches else "zeros:1"
         return chosen
+
+    def _reached(
+        self, words: Sequence[str], grid: int, tables: Mapping[int, str]
+    ) -> tuple[Mapping[int, ArgumentReach], bool]:
+        """How far a recording goes into each argument, and whether it reads them; those without a word are endless."""
+        values: list[NDArray[np.uint8] | int | None] = []
+        for index, (each, parameter, word) in enumerate(zip(self._described, self.signature, words, strict=True)):
+            if not each.is_pointer:
+                values.append(_signed(scalar(index, parameter, value_of(word, parameter))))
+            elif index in tables:
+                values.append(array_bytes(index, parameter, value_of(tables[index], parameter, index)))
+            else:
+                values.append(None if word == NULL else np.zeros(0, np.uint8))
+        given = GivenArguments(tuple(values), tuple(each.is_pointer for each in self._described), boundless=True)
+        found = [each for part in self._by_core(given, count("grid", grid)).values() for each in part]
+        return reached(found), any(each.reads for each in found)
 
     def recorded_as(self, given: GivenArguments, grid: int) -> Kernel:
         """The kernel that a launch is recorded as."""

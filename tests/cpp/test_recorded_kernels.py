@@ -83,6 +83,43 @@ def test_arguments_are_made_up_as_long_as_the_kernel_reaches(tmp_path: Path) -> 
     np.testing.assert_array_equal(out, a + b)
 
 
+LOOKED_UP = """#include <pto/pto-inst.hpp>
+using namespace pto;
+__global__ AICORE void looked_up(__gm__ float *x, __gm__ int32_t *table, __gm__ float *y, int rows)
+{
+    using Row = GlobalTensor<float, Shape<1, 1, 1, 1, 64>, Stride<1, 1, 1, 64, 1>>;
+    Tile<TileType::Vec, float, 1, 64> t;
+    TASSIGN(t, 0);
+    for (int row = 0; row < rows; ++row)
+        for (FROM) {
+            Row from(x + at * 64), to(y + row * 64);
+            TLOAD(t, from);
+            set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+            wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+            TSTORE(to, t);
+            set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+            wait_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);
+        }
+    pipe_barrier(PIPE_ALL);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    ["int at = table[row], once = 1; once; once = 0", "int at = table[row]; at < table[row + 1]; ++at"],
+    ids=["rows by a table", "ranges by a table"],
+)
+def test_tables_of_integers_are_made_up_so_that_rows_move(tmp_path: Path, loop: str) -> None:
+    """What the scalar program alone reads decides where it goes: all zeros would move one row, or none."""
+    subject = kernel(tmp_path, LOOKED_UP.replace("FROM", loop), "looked_up")
+    words = subject.example_words(["auto"] * 4, 1, {})
+    x, table, y, rows = subject.example_arguments()
+    assert words[1] == "index:65:8" and words[3] == "64" and table.max() < 8 and x.size // 64 <= 8
+    subject(x, table, y, rows)
+    assert y.any() and not ptosim.check(subject, *subject.example_arguments()).findings
+
+
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_none_is_a_null_pointer(tmp_path: Path, engine: str) -> None:
     text = ADD.replace("    G ga(a), gb(b), go(out);", "    G ga(a), gb(b == nullptr ? a : b), go(out);")

@@ -78,7 +78,7 @@ class GivenArguments:
     fixed: frozenset[int] = frozenset()
     """Arrays that are read-only."""
     boundless: bool = False
-    """Whether arrays are as long as the program likes, and hold zeros."""
+    """Whether empty arrays are as long as the program likes, and hold zeros."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,7 @@ def record(program: RecordingProgram, build: CppBuild, given: GivenArguments, pa
         (folder / "request").write_bytes(_request(given, part))
         code = _run(folder, [])
         if code == NEEDS_DATA:
-            if not given.boundless:
-                _write_data(folder / "data", given)
+            _write_data(folder / "data", given)
             code = _run(folder, [str(folder / "data")])
         return decoded(folder / "result", code, Frames(executable, build))
 
@@ -134,7 +133,7 @@ def _request(given: GivenArguments, part: RecordingPart) -> bytes:
 def _size(value: NDArray[np.uint8] | int | None, boundless: bool) -> int:
     if value is None or isinstance(value, int):
         return -1
-    return BOUNDLESS if boundless else len(value)
+    return BOUNDLESS if boundless and not len(value) else len(value)
 
 
 def _write_data(path: Path, given: GivenArguments) -> None:

@@ -475,6 +475,8 @@ void unwritten()
     return 0;
 }
 
+constexpr int64_t BOUNDLESS = int64_t{1} << 40;  // as long as the program likes, all zeros
+
 [[maybe_unused]] void map_region(Region &region, int file, int64_t at)
 {
     region.mapped = (region.size + PAGE - 1) / PAGE * PAGE + PAGE;
@@ -553,8 +555,9 @@ int main(int count, char **words)
         region.low = INT64_MAX;
         if (kind == 0 && value >= 0) {
             region.size = value;
-            map_region(region, file, data);
-            data += (value + PAGE - 1) / PAGE * PAGE;
+            bool held = value < BOUNDLESS;
+            map_region(region, held ? file : -1, data);
+            data += held ? (value + PAGE - 1) / PAGE * PAGE : 0;
         }
         bits.push_back(kind == 0 ? reinterpret_cast<int64_t>(region.start) : value);
     }
