@@ -365,7 +365,7 @@ class CppKernel:
     def _reached(
         self, words: Sequence[str], grid: int, tables: Mapping[int, str]
     ) -> tuple[Mapping[int, ArgumentReach], bool]:
-        """How far a recording goes into each argument, and whether it reads them; those without a word are endless."""
+        """The reach of a recording into each argument, and whether it reads them; those without a word are endless."""
         values: list[NDArray[np.uint8] | int | None] = []
         for index, (each, parameter, word) in enumerate(zip(self._described, self.signature, words, strict=True)):
             if not each.is_pointer:
