@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from cpp.kernels import ADD, HEAD, NEEDS_COMPILER, SHAPES, body, kernel
+from cpp.kernels import ADD, HEAD, NEEDS_COMPILER, SHAPES, body, kernel, line_of
 
 pytestmark = NEEDS_COMPILER
 
@@ -506,3 +506,15 @@ def test_a_quantisation_may_have_no_offset(tmp_path: Path) -> None:
     data, scales, out = floats(16, 64), np.full((16, 1), 100, "f4"), np.zeros((16, 64), "i1")
     kernel(tmp_path, text)(out, data, scales)
     np.testing.assert_array_equal(out, np.rint(data * np.float32(100)))
+
+
+@pytest.mark.parametrize(("tiles", "kinds"), [(5, ["unmatched-wait"]), (1, ["undrained"])])
+def test_the_hint_for_entries_that_nothing_frees_is_the_free(tmp_path: Path, tiles: int, kinds: list[str]) -> None:
+    free = "        TFREE<Pipe, TileSplitAxis::TILE_UP_DOWN>(pipe);"
+    text = FIFO.replace(f"{free}\n", "        // the result is stored\n")
+    arrays = np.zeros((64 * tiles, 64), "f4"), floats(64 * tiles, 64, kind="f2"), floats(64, 64, kind="f2")
+    report = ptosim.check(kernel(tmp_path, text), *arrays, tiles)
+    assert [each.kind for each in report.findings] == kinds
+    line = line_of(text, "TRELU(y, x);")
+    assert report.findings[0].hint == f"after line {line} add {free.strip()}"
+    assert report.fix().text == text.replace("        TRELU(y, x);\n", f"        TRELU(y, x);\n{free}\n")

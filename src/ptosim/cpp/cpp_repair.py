@@ -10,9 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from ptosim.cpp.cpp_source import without_comments
 from ptosim.diagnostics import Diagnostic, Replacement, Source
+from ptosim.tiles.fifo.lower_fifos import UNFREED
 
 Fault = tuple[str, int]
 """The kind and the line of a finding."""
@@ -22,6 +24,7 @@ ORDER = frozenset({"race", "deadlock", "unmatched-wait", "double-set", "undraine
 _FLAG = re.compile(r"\b(set|wait)_flag\s*\(\s*PIPE_(\w+)\s*,\s*PIPE_(\w+)\s*,\s*([^;]+?)\s*\)\s*;")
 _EVENT = re.compile(r"\bEvent\s*<[^;>]*>\s*(\w+(?:\s*,\s*\w+)*)")
 _TAG = re.compile(r"\bRecordEvent\s+(\w+)\s*=")
+_POP = re.compile(r"\bTPOP\s*(?:<(.*?)>)?\s*\(\s*(\w+)\s*,\s*(\w+)")
 _IDS = 8
 
 
@@ -65,10 +68,11 @@ def mend(
 ) -> CppRepair | None:
     """Edits that remove errors, as far as some are found. `works`: the pipes of the operations at each line, in the
     order of the recording; `trial`: what a check finds in an edited file."""
-    errors = [each for each in findings if each.severity == "error" and each.kind in ORDER]
+    errors = [each for each in findings if (each.severity == "error" and each.kind in ORDER) or _is_unfreed(each)]
     if not errors or any(each.location is None or each.location.file != source.name for each in errors):
         return None
-    state = _State(source, works, frozenset(_fault(each) for each in findings if each.kind in ORDER), trial)
+    faults = frozenset(_fault(each) for each in findings if each.kind in ORDER)
+    state = _State(source, works, faults, trial, [each.line for each in findings if _is_unfreed(each) and each.line])
     hinted, gone = dict[int, Diagnostic](), list[Diagnostic]()
     for number, lead in enumerate(errors):
         if _fault(lead) not in state.faults:
@@ -94,6 +98,11 @@ def _fault(finding: Diagnostic) -> Fault:
     return finding.kind, finding.line or 0
 
 
+def _is_unfreed(finding: Diagnostic) -> bool:
+    """Whether it is a TPOP whose entries nothing frees."""
+    return finding.kind == "undrained" and finding.message == UNFREED
+
+
 class _State:
     """The file with the edits so far, and what a check finds in it."""
 
@@ -103,8 +112,10 @@ class _State:
         works: Sequence[tuple[str, int]],
         faults: frozenset[Fault],
         trial: Callable[[str], frozenset[Fault] | None],
+        unfreed: Sequence[int] = (),
     ) -> None:
         self.source = source
+        self.unfreed = unfreed
         self.works = works
         self.faults = faults
         self.insertions: list[Insertion] = []
@@ -116,7 +127,8 @@ class _State:
         """The first edits of those proposed that remove a finding and add none. A run that a deadlock cut short has not
         come to flags that are set again too early: where no edit does without, those with the fewest of them."""
         second: tuple[frozenset[Fault], tuple[Insertion, ...]] | None = None
-        for edits in proposals(finding, self.source, self.works):
+        frees = _frees(self.source, self.unfreed) if finding.kind != "race" else ()
+        for edits in chain(frees, proposals(finding, self.source, self.works)):
             if edits in self._tried or self._left <= 0:
                 continue
             self._tried.add(edits)
@@ -235,6 +247,37 @@ def _for_wait(
         if re.search(rf"\b{name}\b", source.line(line)):
             lines = sorted({at for _, at in works if at < line}, reverse=True)
             yield from ((Insertion("after", at, f"{name}.Record();"),) for at in lines[:4])
+
+
+def _frees(source: Source, lines: Sequence[int]) -> Iterator[tuple[Insertion, ...]]:
+    """A TFREE for each TPOP at these lines, else for all of a file without one, behind the last statement of its block
+    that names the tile."""
+    found: list[Insertion] = []
+    plain = without_comments(source.text)
+    pops = {source.position(pop.start())[0]: pop for pop in _POP.finditer(plain)}
+    for line in lines or ([] if "TFREE" in plain else pops):
+        pop = pops.get(line)
+        if pop is None:
+            return
+        types = [each.strip() for each in re.split(r",(?![^<]*>)", pop[1] or "")]
+        pipe, tile = (pop[2], pop[3]) if pop[1] else (pop[3], pop[2])
+        last = _last_use(source, _end(source, line), tile)
+        words = f"<{types[0]}, {types[-1]}>" if len(types) == 3 else f"<{types[0]}>" if types[0] else ""
+        found.append(Insertion("after", last, f"TFREE{words}({pipe});"))
+    if found:
+        yield tuple(found)
+
+
+def _last_use(source: Source, line: int, name: str) -> int:
+    """The last line of a block, from this one on, that says a name."""
+    last, depth = line, 0
+    for number, text in enumerate(without_comments(source.text).split("\n")[line:], line + 1):
+        if depth + text.count("{") - text.count("}") < 0:
+            break
+        depth += text.count("{") - text.count("}")
+        if re.search(rf"\b{name}\b", text):
+            last = number
+    return last
 
 
 # --- carrying out -----------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from ptosim.tiles.moves.cube_extents import holds, remark
 from ptosim.tiles.passes.first_core import on_first_core
 from ptosim.tiles.refusal import Refused
 
+UNFREED = "entries of this FIFO are popped and not freed"
 _NOTHING_TO_FREE = "more entries of this FIFO are freed than were popped"
 
 
@@ -211,7 +212,7 @@ class _Function:
             if taken and line.freed is not None:
                 build = self._at_end(taken[-1])
                 all_freed = holds(build, "ule", line.counter.value(build), line.freed.value(build))
-                remark(build, all_freed, "entries of this FIFO are popped and not freed", "undrained")
+                remark(build, all_freed, UNFREED, "undrained")
 
     def _wait_at_end(self, line: Line, last: Operation) -> None:
         line.drain(self._at_end(last))
