@@ -36,6 +36,12 @@ def an_int(x: Floats, n: pto.i32):
     int(n)  # here
 
 
+@wrong(ValueError, "section(.|\n)*cube, vector", mode="explicit")
+def a_section_of_no_kind(x: Integers):
+    with pto.section():  # here
+        pass
+
+
 @wrong(ValueError, "the value is '12', which is no integer(.|\n)*write the number itself")
 def an_int_as_text(x: Integers):
     scalar.store(pto.i32("12"), x, 0)  # here

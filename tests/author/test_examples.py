@@ -20,19 +20,6 @@ def test_an_example_checks_clean(path: Path, capsys: pytest.CaptureFixture[str])
     assert "checked on both engines, clean" in capsys.readouterr().out
 
 
-def test_attention_gives_the_bytes_of_the_kernel_in_text():
-    script = runpy.run_path(str(EXAMPLES[0].parent / "flash_attention.py"))
-    text = ptosim.load(EXAMPLES[0].parents[1] / "tiles" / "flash_attention.pto").kernel("flash_attention")
-    data = np.random.default_rng(3)
-    q, k, v = (data.normal(size=(count, 64)).astype(np.float16) for count in (64, 256, 256))
-    for causal in (0, 1):
-        results = [np.zeros((64, 64), np.float16) for _ in range(2)]
-        for kernel, out in zip((script["flash_attention"], text), results, strict=True):
-            kernel(q, k, v, out, 256, 0.125, causal, grid=1)
-        assert results[0].tobytes() == results[1].tobytes()
-        assert ptosim.profile(script["flash_attention"], q, k, v, results[0], 256, 0.125, causal).cycles > 0
-
-
 @pytest.mark.full
 def test_the_notebook_finds_a_race_and_gets_faster():
     shown = run_notebook(EXAMPLES[0].parents[2] / "docs" / "tutorial" / "kernels-in-python.ipynb")
@@ -42,3 +29,37 @@ def test_the_notebook_finds_a_race_and_gets_faster():
     ]  # fmt: skip
     assert all("<pre" in each._repr_html_() for each in pages[:3]) and "svg" in pages[3]._repr_html_()
     assert [each.location.file for each in pages[0].findings] == ["cell"] * len(pages[0].findings)
+
+
+DATA = np.random.default_rng(8)
+ROWS = DATA.random((48, 256), np.float32)
+PRODUCT = *(DATA.random(size).astype("f2") for size in ((64, 192), (192, 64))), np.zeros((64, 64), "f4")
+HEAD = *(DATA.normal(size=(rows, 64)).astype("f2") for rows in (64, 256, 256)), np.zeros((64, 64), "f2"), 256, 0.125, 0
+LAUNCHES = {
+    "add": ("add", (ROWS, ROWS, np.zeros_like(ROWS), 48), 2),
+    "softmax": ("softmax", (ROWS[:, :128].copy(), np.zeros((48, 128), "f4"), 48), 1),
+    "rms_norm": ("in_tiles", (ROWS, np.zeros_like(ROWS), 48), 1),
+    "matmul": ("matmul", PRODUCT, 1),
+    "flash_attention": ("flash_attention", HEAD, 1),
+    "flash_attention, causal": ("flash_attention", (*HEAD[:-1], 1), 1),
+}
+HAND_WRITTEN = {"add", "flash_attention"}
+"""Kernels with a twin in examples/tiles that computes the same in the same order."""
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_an_example_gives_the_bits_and_the_cycles_of_its_text(name: str, tmp_path: Path):
+    attribute, arguments, grid = LAUNCHES[name]
+    name = name.partition(",")[0]
+    kernel = runpy.run_path(str(EXAMPLES[0].parent / f"{name}.py"))[attribute]
+    twins = [ptosim.load(kernel.emit(tmp_path / "emitted.pto")).kernel()]
+    if name in HAND_WRITTEN:
+        twins.append(ptosim.load(EXAMPLES[0].parents[1] / "tiles" / f"{name}.pto").kernel(attribute))
+    results: list[list[bytes]] = []
+    for each in (kernel, *twins):
+        given = [value.copy() if isinstance(value, np.ndarray) else value for value in arguments]
+        each(*given, grid=grid)
+        results.append([value.tobytes() for value in given if isinstance(value, np.ndarray)])
+    assert all(each == results[0] for each in results)
+    own, emitted = (ptosim.profile(each, *arguments, grid=grid) for each in (kernel, twins[0]))
+    assert own.cycles == emitted.cycles > 0

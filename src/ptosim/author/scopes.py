@@ -35,7 +35,7 @@ def static_range(*arguments: Any) -> range:
 
 
 @contextmanager
-def section(kind: Any) -> Generator[None]:
+def section(kind: Any = "") -> Generator[None]:
     """Code for one kind of core."""
     trace = explicit_only("pto.section")
     word = choice(kind, ("cube", "vector"), "section")
