@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import ptosim
-from benchmarks.measure import best, in_turns
+from benchmarks.measure import in_turns
 
 COUNT = 2048
 ROUNDS = 1000
@@ -119,19 +119,22 @@ COLLATZ = """
 MOST, MEAN, RMS_NORM = 8.0, 5.0, 3.0
 """A check takes at most so many times a run: of a row, in the geometric mean of all, of the RMS norm."""
 RMS_ROWS = 512
+ROUNDS_MEASURED = 15
 
 
 def table(quick: bool) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
 
     def add(name: str, kernel: Any, arguments: tuple[Any, ...], numpy: Callable[[], object]) -> None:
-        run, expected = best(lambda: kernel(*arguments)), best(numpy)
+        run, expected = in_turns(lambda: kernel(*arguments), numpy, rounds=ROUNDS_MEASURED)
         rows.append({"name": name, "microseconds": 1e6 * run, "of_numpy": expected / run})
         print(f"workitems: {name:44} {1e6 * run:11.1f} us  {expected / run:7.2f} x NumPy")
         check(f"check of {name}", kernel, arguments, MOST)
 
     def check(name: str, kernel: Any, arguments: tuple[Any, ...], limit: float) -> None:
-        run, checked = in_turns(lambda: kernel(*arguments), lambda: ptosim.check(kernel, *arguments), rounds=15)
+        run, checked = in_turns(
+            lambda: kernel(*arguments), lambda: ptosim.check(kernel, *arguments), rounds=ROUNDS_MEASURED
+        )
         told(name, checked / run, limit)
 
     def told(name: str, ratio: float, limit: float) -> None:
