@@ -59,11 +59,14 @@ def test_a_loop_without_reverse_edges_gets_them_primed_and_drained() -> None:
 def test_in_nested_loops_prime_and_drain_are_outside_of_both() -> None:
     """Inside of the outer one the next prime could come before the drain of the last."""
     inner = loop(load() + COPY + store(), "%c3").replace("%i =", "%j =")
-    (hint,) = follow(text("    %c3 = arith.constant 3 : index\n" + loop(inner, "%c3") + ALL))
-    edits = [(edit.partition("[")[0], edit.partition("// ")[2]) for edit in hint.split("\n")]
-    assert edits[:2] == [("before line 14 add pto.set_flag", "prime")] * 2  # where the outer loop begins
-    assert edits[-2:] == [("after line 24 add  pto.wait_flag", "drain")] * 2  # where it ends
-    assert not any(comment or "line 14" in edit or "line 25" in edit for edit, comment in edits[2:-2])
+    source = text("    %c3 = arith.constant 3 : index\n" + loop(inner, "%c3") + ALL)
+    assert follow(source)
+    x = np.zeros(64, np.float32)
+    lines = ptosim.check(ptosim.load(source).kernel(), x, x.copy()).fix().text.split("\n")
+    begin = next(number for number, line in enumerate(lines) if "scf.for %i" in line)
+    end = max(number for number, line in enumerate(lines) if line == "    }")
+    primes, drains = ([n for n, line in enumerate(lines) if line.endswith(word)] for word in ("prime", "drain"))
+    assert primes == [begin - 2, begin - 1] and drains == [end + 1, end + 2]
 
 
 def test_the_set_stays_outside_an_inner_loop() -> None:

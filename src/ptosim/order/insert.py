@@ -335,5 +335,5 @@ def _written_ids(program: OrderProgram) -> dict[tuple[Pipe, Pipe], set[int]]:
             ids = node.id.values if isinstance(node.id, Periodic) else (node.id,)
             known = {id_ for id_ in ids if isinstance(id_, int)}
             used = found.setdefault((node.source, node.destination), set())
-            used |= known if all(isinstance(id_, int) for id_ in ids) else set(range(EVENT_IDS))
+            used |= known if all(isinstance(id_, int) for id_ in ids) else set(node.reach)
     return found

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.names import GM, Pipe, Space
 from ptosim.effects.sync import ALL_WRITES, FenceReach
+from ptosim.language.micro.sync import EVENT_IDS
 from ptosim.order.number import Number, Periodic, Plain
 
 Id = int | str | Periodic | None
@@ -94,6 +95,8 @@ class Flag(Node):
     id: Id
     varies: tuple[int, ...] = field(default=(), kw_only=True)
     """The loops in which an id that only the run knows may be another one in each iteration."""
+    reach: range = field(default=range(EVENT_IDS), kw_only=True)
+    """The ids that it may be."""
 
 
 @dataclass(eq=False)

@@ -19,7 +19,7 @@ from ptosim.effects.sync import signalling
 from ptosim.language.load import VerifiedModule
 from ptosim.language.micro.pointer import StDev, StoreScalar
 from ptosim.language.micro.scope import Section
-from ptosim.language.micro.sync import Barrier, BufferOperation, GetBuf, pipe_of
+from ptosim.language.micro.sync import EVENT_IDS, Barrier, BufferOperation, GetBuf, pipe_of
 from ptosim.language.micro.sync_fence import Dsb, FenceBarrierAll, reach_of
 from ptosim.language.micro.sync_semaphore import slots_of
 from ptosim.language.micro.sync_token import SimTSync
@@ -33,9 +33,9 @@ from ptosim.language.tile.tile_operation import TileOperation
 from ptosim.order import model
 from ptosim.order.arrays import RoundCounter, goes_on
 from ptosim.order.integers import natural
-from ptosim.order.number import Linear, Periodic
+from ptosim.order.number import Linear, Periodic, bounds
 from ptosim.order.touches import awaited, range_key, touches_of, touches_of_launch, touches_of_scope
-from ptosim.order.unknown_ids import id_of, loops_of, settle
+from ptosim.order.unknown_ids import id_of, is_named, loops_of, settle
 from ptosim.order.values import ANYWHERE, Common, LoopTrial, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
@@ -316,7 +316,9 @@ def _synchronising(op: Operation, values: Values) -> model.Node:
     if op.name in _FLAGS:
         kind = model.SetNode if op.name in _SETS else model.WaitNode
         id_, varies = _id(op, values)
-        return kind(op, _pipe(op, "source"), _pipe(op, "destination"), id_, varies=varies)
+        low, high = bounds(values.number(op.segment("event")[0])) if id_ is None or is_named(id_) else (None, None)
+        reach = range(max(low or 0, 0), EVENT_IDS if high is None else min(high + 1, EVENT_IDS))
+        return kind(op, _pipe(op, "source"), _pipe(op, "destination"), id_, varies=varies, reach=reach)
     if isinstance(op, BufferOperation):
         return _buffer(op, values)
     if isinstance(op, Dsb):

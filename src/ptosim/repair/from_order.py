@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import groupby, takewhile
@@ -123,6 +123,22 @@ def _stands_behind(added: tuple[str, str]) -> bool:
     words = read(line)
     is_set = words is not None and words.mechanism == "flag" and words.sign > 0
     return comment == DRAIN or (is_set and comment != PRIME)
+
+
+def parted(edits: tuple[Edit, ...], groups: Iterable[Ends | None]) -> dict[Ends | None, tuple[Edit, ...]]:
+    """The edits for races between some pipes each: those of their flags, and of barriers of their pipe. The first group
+    has what belongs to none; one without edits of its own has those of the first that has some. Where ids are computed,
+    all have all of them."""
+    first, *others = groups
+    found: dict[Ends | None, list[Edit]] = {first: []}
+    for edit in edits:
+        words = read(edit.operation or edit.place.words)
+        if words is None or (words.mechanism is not None and words.number is None):
+            return dict.fromkeys((first, *others), edits)
+        ends = frozenset(words.pipes)
+        found.setdefault(ends if ends in others else first, []).append(edit)
+    some = next(filter(None, map(found.get, (first, *others))), found[first])
+    return {each: tuple(found.get(each) or some) for each in (first, *others)}
 
 
 def drains(edit: Edit) -> bool:

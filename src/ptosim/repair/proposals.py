@@ -1,11 +1,9 @@
-"""Proposals that may repair a finding: instructions to add, and their lines.
+"""Proposals that may repair a finding, as edits of the text.
 
-The least edits come first: the half of a pair that is missing (missing_partner.py), then a pair. A set goes behind
-the earlier access and a wait in front of the later one, both in the innermost block that holds the two (in front of
-or behind a whole vector scope, inner loop or branch that only one of them is in), so that they are executed equally
-often. Where the later access comes first in that block, the edge leads from one iteration of a loop to the next: then
-a set before the loop, and all loops around it, primes it, and a wait behind them drains it. A kernel that uses
-buffers is offered buffers first. Whether a proposal is any good is for a trial to say.
+The half of a pair that is missing (missing_partner.py), a line that is written wrongly (line_variants.py), a pair
+(missing_pairs.py), and what order does not insert: signals between cores, buffers, barriers and atomics of workitems,
+fences. A pair stands in the innermost block that holds both accesses, so that its halves are executed equally often. A
+buffer is for a kernel that uses buffers, or has no event left: it needs neither prime nor drain. A trial decides.
 """
 
 from __future__ import annotations
@@ -95,8 +93,6 @@ class Proposals:
             if found.kind == "deadlock":
                 yield from circles(self.balance, self._blamed)
             yield from self._halves([])
-            if found.kind == "double-set":
-                yield from self.flags.told_apart(found, taken)
         elif found.location in self.observation.endings and found.kind == "lint":
             yield Proposal((self.observation.endings[found.location],))
 
@@ -198,7 +194,21 @@ class Proposals:
                 barrier = f"pto.barrier #pto.pipe<PIPE_{first.pipe}>"
                 yield Proposal((self.program.before(meeting.second, barrier),))
             else:
-                yield from self._edge(first, second, meeting, taken)
+                yield from self._edge(conflict, first, second, meeting, taken)
+
+    def used_up(self, conflict: Conflict, taken: Taken = frozenset()) -> str:
+        """Said where no event is free for a pair between the pipes of a conflict."""
+        first, second = conflict.first, conflict.second
+        if (
+            first is None
+            or first.pipe is second.pipe
+            or self.used.free_event(first.pipe, second.pipe, taken) is not None
+        ):
+            return ""
+        pair = f"from {first.pipe} to {second.pipe}"
+        if (first.pipe, second.pipe) in self.used.computed:
+            return f"events {pair} are computed, so none is known to be free"
+        return f"all {EVENT_IDS} events {pair} are in use"
 
     # --- edits --------------------------------------------------------------------------------------------------------
 
@@ -208,31 +218,21 @@ class Proposals:
             kind = f"{_fence_class(first)}_{_fence_class(second)}"
             yield Proposal((self.program.before(op, f'pto.mem_bar "{kind}"'),))
 
-    def _edge(self, first: Party, second: Party, meeting: CommonBlock, taken: Taken) -> Iterator[Proposal]:
-        """A pair of instructions between two pipes; a barrier, which holds everything, where there is no other way."""
-        event = self.used.free_event(first.pipe, second.pipe, taken)
-        brackets = list(self._brackets(first, second, meeting, taken))
+    def _edge(
+        self, conflict: Conflict, first: Party, second: Party, meeting: CommonBlock, taken: Taken
+    ) -> Iterator[Proposal]:
+        """A pair of flags between two pipes; a buffer where the kernel uses buffers, or no event is free."""
+        event, reason = self.used.free_event(first.pipe, second.pipe, taken), self.used_up(conflict, taken)
         if event is not None:
-            yield from self.flags.redirected(first.pipe, second.pipe, meeting, event)
             yield from self.flags.in_turn(first.pipe, second.pipe, meeting)
-        if self.used.has_buffers:
-            yield from brackets
+        if reason or self.used.has_buffers:
+            yield from self._brackets(first, second, meeting, taken, reason and f"{reason}; take a buffer:\n")
         if event is not None:
             yield self.flags.added(first.pipe, second.pipe, meeting, event)
-            return
-        reason = self._used_up(first, second)
-        if not self.used.has_buffers:
-            yield from (Proposal(each.edits, f"{reason}; take a buffer:\n", each.takes) for each in brackets)
-        barrier = self.program.before(meeting.second, "pto.barrier #pto.pipe<PIPE_ALL>")
-        yield Proposal((barrier,), f"{reason}; ")
 
-    def _used_up(self, first: Party, second: Party) -> str:
-        pair = f"from {first.pipe} to {second.pipe}"
-        if (first.pipe, second.pipe) in self.used.computed:
-            return f"events {pair} are computed, so none is known to be free"
-        return f"all {EVENT_IDS} events {pair} are in use"
-
-    def _brackets(self, first: Party, second: Party, meeting: CommonBlock, taken: Taken) -> Iterator[Proposal]:
+    def _brackets(
+        self, first: Party, second: Party, meeting: CommonBlock, taken: Taken, reason: str
+    ) -> Iterator[Proposal]:
         """A buffer around both, which needs neither prime nor drain."""
         number = self.used.free_buffer(taken)
         if number is None or Pipe.S in (first.pipe, second.pipe) or meeting.first is meeting.second:
@@ -242,7 +242,7 @@ class Proposals:
             for op, side in ((meeting.first, first), (meeting.second, second))
             for where, name in ((self.program.before, "get_buf"), (self.program.after, "rls_buf"))
         ]
-        yield Proposal(tuple(edits), takes=frozenset({("buffer", number)}))
+        yield Proposal(tuple(edits), reason, frozenset({("buffer", number)}))
 
     # --- places -------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from ptosim.language.edits import Edit
 from ptosim.language.text.edited_text import edited
 from ptosim.order.replay.comparison import ReplayStanding
 from ptosim.repair.free_ids import Taken
-from ptosim.repair.from_order import drains, edits_between, ends_of
+from ptosim.repair.from_order import Ends, drains, edits_between, ends_of, parted
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.trials import ORDER, STOPPING, Identity, Rehearsal, gravity, identity, is_remark
@@ -147,25 +147,31 @@ class _Search:
             if text is None:
                 continue
             whole = edits_between(self.observation.program, text)
-            least = tuple(edit for edit in whole if not drains(edit))
-            for edits in dict.fromkeys((least, whole)):
+            drained = [edit for edit in whole if drains(edit)]
+            for number in range(len(drained) + 1):  # the last one stands before the return, wanted or not
+                edits = tuple(edit for edit in whole if edit not in drained[number:])
                 made = edited(self.text, edits).text
                 now = self._left(edits, in_order=True)
                 is_clean = now is not None and now <= self.remarks and self.rehearsal.holds(made)
                 if is_clean and len(edits) <= longest and self.stands(made):
-                    return Repair(self._between_pipes(Proposal(edits)), made)
+                    return Repair(self._between_pipes(edits), made)
         return None
 
-    def _between_pipes(self, proposal: Proposal) -> tuple[RepairStep, ...]:
-        """Edits that repair everything, as a step for each two pipes that race: a race of others does not follow from
-        theirs. Where written flags do not balance, all may follow from that."""
-        removed: dict[object, list[Identity]] = {}
+    def _between_pipes(self, edits: tuple[Edit, ...]) -> tuple[RepairStep, ...]:
+        """Edits that repair everything, as a step for each two pipes that race, with the edits of their flags and
+        barriers: a race of others does not follow from theirs. Where written flags do not balance, all may follow."""
+        removed: dict[Ends | None, list[Identity]] = {}
         for each in self._in_order(self.everything):
             found, ends = self.observation.found[self.numbers[each]], next(iter(removed), None)
             if isinstance(found, Conflict) and found.first is not None and not self.is_unbalanced:
-                ends = found.first.pipe, found.second.pipe
+                ends = frozenset((str(found.first.pipe), str(found.second.pipe)))
             removed.setdefault(ends, []).append(each)
-        return tuple(RepairStep(proposal, frozenset(names)) for names in removed.values())
+        parts, lacking = parted(edits, removed), ""
+        for each in map(self.observation.found.__getitem__, self.numbers.values()):
+            if isinstance(each, Conflict) and any(map(drains, edits)):
+                lacking = lacking or self.proposals.used_up(each)
+        reason = lacking and f"{lacking}; "
+        return tuple(RepairStep(Proposal(parts[ends], reason), frozenset(names)) for ends, names in removed.items())
 
     def step_by_step(self, most: int) -> Repair | None:
         """A proposal for the gravest finding that is left, again and again; more findings than trials all at once."""
