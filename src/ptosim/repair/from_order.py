@@ -129,7 +129,9 @@ def parted(edits: tuple[Edit, ...], groups: Iterable[Ends | None]) -> dict[Ends 
     """The edits for races between some pipes each: those of their flags, and of barriers of their pipe. The first group
     has what belongs to none; one without edits of its own has those of the first that has some. Where ids are computed,
     all have all of them."""
-    first, *others = groups
+    if not (order := list(groups)):
+        return {}
+    first, *others = order
     found: dict[Ends | None, list[Edit]] = {first: []}
     for edit in edits:
         words = read(edit.operation or edit.place.words)
