@@ -39,9 +39,12 @@ def test_columns_side_by_side_are_whole() -> None:
     assert said(*columns, judged=(0,))[0].startswith("no block writes 1024 of the 4096 bytes of %y, first %y[0:64]")
 
 
-def test_two_gaps_are_one_more_stretch() -> None:
+def test_gaps_behind_the_first_are_more_stretches() -> None:
     assert said((0, 32, 4000, 1, 0, 0, True)) == [
         "no block writes 96 of the 4096 bytes of %x, first %x[0:32] (and 1 more stretch)"
+    ]
+    assert said((0, 32, 64, 1, 0, 0, True), (0, 128, 3936, 1, 0, 0, True)) == [
+        "no block writes 96 of the 4096 bytes of %x, first %x[0:32] (and 2 more stretches)"
     ]
 
 

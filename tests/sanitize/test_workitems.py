@@ -69,6 +69,15 @@ def test_what_meets_in_one_place(body: str, expected: list[tuple[str, str]]) -> 
     assert findings(body) == expected
 
 
+def test_updates_of_two_operations_in_no_order_are_named() -> None:
+    body = "".join(f"%{verb} = pto.atomic_{verb} %ub, %t : !pto.ptr<i32, ub>, i32 -> i32\n" for verb in ("add", "min"))
+    kernel = ptosim.load(section(body, OUT, "64, 1, 1")).kernel()
+    (found,) = ptosim.check(kernel, np.zeros(64, "i4"), unwritten="off").findings
+    one, other = (f"workitem {number} (tx {number}, ty 0, tz 0)" for number in (0, 1))
+    said = f"{one} updates ub[0:4] (min i32) and {other} does (add i32), in no order: what is left depends on it"
+    assert found.message == said
+
+
 def test_a_race_within_a_warp_is_a_warning() -> None:
     assert findings(NEIGHBOUR.replace("BARRIER", "").replace("63", "31"), 32) == [("race", "warning")]
 
