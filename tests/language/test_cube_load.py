@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.scalar_kernel import accepts, rejects, text_of, warns
+from language.scalar_kernel import accepts, rejects, same, text_of, warns
 from language.vector_kernel import printed, read
 from tables import table
 
@@ -28,6 +28,17 @@ def test_transposition(name: str, pointers: str) -> None:
         assert f"{{transpose = {word}}}" in text
     message = "transpose must be true or false, not 1 : i64"
     rejects(f"pto.{name} {pointers}, {SIX} {{transpose = ^1}}", message)
+
+
+@pytest.mark.parametrize(("name", "pointers", "sides"), [("mte_l1_l0a", A, ("m", "k")), ("mte_l1_l0b", B, ("k", "n"))])
+def test_fields_may_be_named_in_any_order(name: str, pointers: str, sides: tuple[str, str]) -> None:
+    """All of the short form, or all of full control."""
+    full = ("m_start", "k_start", "m_step", "k_step", "src_stride", "dst_stride")
+    for fields in ((*sides, "start_row", "start_col"), full):
+        numbers = "".join(f"%f{place} = arith.constant {place + 1} : i64\n" for place in range(len(fields)))
+        plain = ", ".join(f"%f{place}" for place in range(len(fields)))
+        named = [f"{field}(%f{place})" for place, field in enumerate(fields)]
+        same(*(f"{numbers}pto.{name} {pointers}, {written}" for written in (plain, ", ".join(named[::-1]))))
 
 
 @pytest.mark.parametrize("side", ["m", "n"])
