@@ -149,11 +149,13 @@ def _box(name: str, x: float, y: float) -> str:
 
 def photograph(chromium: str) -> None:
     """The page of the double-buffered softmax."""
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "page.html"
-        words = ["rand:96x128", "zeros:96x128", "96", "--html", str(page)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        page = folder / "report.html"
+        (folder / "examples").symlink_to(ROOT / "examples")  # the page shows the command, which is the same everywhere
+        words = ["rand:96x128", "zeros:96x128", "96", "--html", page.name]
         program = [sys.executable, "-m", "ptosim", "profile", "examples/softmax.pto", *words]
-        subprocess.run(program, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+        subprocess.run(program, check=True, stdout=subprocess.DEVNULL, cwd=folder)
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,800"]
         shown = [f"--screenshot={PHOTOGRAPH}", "--virtual-time-budget=3000", page.as_uri()]
         subprocess.run([chromium, *options, *shown], check=True, stderr=subprocess.DEVNULL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ptosim
+from report.browser import CHROMIUM, browser
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SPEC = """kernels = ["{kernel}"]
@@ -62,3 +64,43 @@ def test_a_client_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     assert said.stdout.startswith("3000 cases")
     rows = pq.read_table(out).column("case").to_pylist()
     assert len(rows) == 3000 == len(set(rows)) and not parts.exists()
+
+
+MANY = """
+import resource, sys
+import ptosim
+from report.browser import CHROMIUM, browser
+from fleet.test_cluster import Batch, Workers
+from ptosim.fleet import cluster
+
+class Quick(Workers):
+    def submit(self, function, batch, version, **_):
+        row = {"what": "check", "ok": True, "status": "ok", "kinds": [], "lines": [], "cycles": 5, "seconds": 0.001}
+        more = {"worker": "w", "digest": None, "message": "", "repeat": "ptosim check k"}
+        return Batch([row | more | case.varied | {"case": case.key(version), "kernel": case.kernel} for case in batch])
+
+cluster._same_version = lambda client: None
+found = ptosim.sweep(sys.argv[1], client=Quick([]), out=sys.argv[2])
+found.html(sys.argv[3])
+print(found.table.num_rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+
+
+@pytest.mark.full
+def test_a_client_of_many_rows_stays_small_and_their_page_opens_at_once(tmp_path: Path) -> None:
+    """100,000 rows: less than 500 MB, and a page that is loaded within a second."""
+    page = tmp_path / "page.html"
+    words = [str(spec(tmp_path, 50_000)), str(tmp_path / "rows.parquet"), str(page)]
+    tests = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    said = subprocess.run(
+        [sys.executable, "-c", MANY, *words], env=tests, capture_output=True, text=True, check=True, timeout=600
+    )
+    rows, megabytes = map(int, said.stdout.split())
+    assert rows == 100_000 and megabytes < 500
+    if CHROMIUM is None:
+        pytest.skip("no Chromium")
+    with browser() as here:
+        here.send("Page.navigate", url=page.as_uri())
+        here.wait("document.readyState === 'complete' && document.querySelector('table')")
+        milliseconds = here.run("performance.timing.domComplete - performance.timing.navigationStart")
+    assert milliseconds < 1000
