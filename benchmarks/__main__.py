@@ -13,7 +13,7 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks import growth, observers, observing, ordering, profiling, starting, throughput, tiles, workitems
+from benchmarks import growth, observers, observing, ordering, profiling, starting, sweeps, throughput, tiles, workitems
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -32,6 +32,7 @@ def main() -> None:
         "profiling": profiling.table(quick),
         "ordering": ordering.table(quick),
         "growth": growth.table(quick),
+        "sweeps": sweeps.table(quick),
     }
     facts = {
         "machine": platform.processor() or platform.machine(),

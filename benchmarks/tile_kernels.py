@@ -214,14 +214,14 @@ _SHAPES = ((16, 64), (16, 128), (32, 64), (32, 128))
 _PER_LOOP = 30
 
 
-def many(count: int) -> str:
+def many(count: int, per_loop: int = _PER_LOOP) -> str:
     """A kernel of so many tile operations, mixed, on tiles of a few shapes, in loops."""
     chosen = random.Random(1)
     bodies = [
         f"    scf.for %i{first} = %c0 to %n step %c1 {{\n"
-        + "\n".join(_any_operation(chosen, number, first) for number in range(first, min(first + _PER_LOOP, count)))
+        + "\n".join(_any_operation(chosen, number, first) for number in range(first, min(first + per_loop, count)))
         + "\n    }"
-        for first in range(0, count, _PER_LOOP)
+        for first in range(0, count, per_loop)
     ]
     sizes = "\n".join(f"    %c{size} = arith.constant {size} : index" for size in (0, 1, 16, 32, 64, 128))
     views = "\n".join(

@@ -6,10 +6,13 @@ All of it is one thread, so times are those of the processor: what else the comp
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -23,6 +26,7 @@ from ptosim.diagnostics import Source
 from ptosim.loading import LoadedModule, load_module
 from ptosim.native.build.compilation import compile_kernel
 
+ROOT = Path(__file__).parents[1]
 BLOCKS = 16
 ELEMENTS = 1 << 22
 
@@ -135,6 +139,10 @@ def _starting(rows: list[dict[str, Any]]) -> None:
         compile_kernel(module, module.kernels[0], drop=False)
 
     add("load and compile 300 tile operations", in_turns(compiled, rounds=5)[0], 0.3)
+    seconds, megabytes = _of_a_process(COLD)
+    add("3,000 tile operations in one loop, with order", seconds, 6.0)
+    rows.append({"name": "its process", "megabytes": megabytes, "limit": 500})
+    print(f"{'its process':54} {megabytes:9.0f} MB  limit 500 {'ok' if megabytes <= 500 else 'MISSED'}")
     with tempfile.TemporaryDirectory() as directory, patch.dict(os.environ, XDG_CACHE_HOME=directory):
         x, y = np.zeros(1 << 12, np.float32), np.zeros(1 << 12, np.float32)
         kernel = ptosim.load(text, sync="written").kernel()
@@ -144,6 +152,25 @@ def _starting(rows: list[dict[str, Any]]) -> None:
 
         first, second = in_turns(lambda: run(ptosim.load(text, sync="written").kernel()), lambda: run(kernel))
         add("from cache: 300 tile operations", first - second, 0.005)
+
+
+COLD = """import resource, time
+from benchmarks.tile_kernels import many
+from ptosim.diagnostics import Source
+from ptosim.loading import load_module
+from ptosim.native.build.compilation import compile_kernel
+text, begin = many(3000, 3000), time.process_time()
+module = load_module(Source("many.pto", text)).executable
+compile_kernel(module, module.kernels[0], drop=False)
+print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def _of_a_process(program: str) -> tuple[float, float]:
+    """Seconds and megabytes that a program prints, run by itself."""
+    said = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    seconds, kilobytes = said.stdout.split()
+    return float(seconds), int(kilobytes) / 1024
 
 
 def _loaded(text: str) -> LoadedModule:
