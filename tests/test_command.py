@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -117,10 +118,13 @@ def on_a_terminal(*words: str, **environment: str) -> str:
     environment = plain | {"TERM": "xterm"} | environment
     process = subprocess.Popen([sys.executable, "-m", "ptosim", *words], stderr=side, stdout=side, env=environment)
     os.close(side)
+    seen = b""
+    with suppress(OSError):  # the other side is closed
+        while part := os.read(terminal, 1 << 16):
+            seen += part
     process.wait(60)
-    seen = os.read(terminal, 1 << 16).decode()
     os.close(terminal)
-    return seen
+    return seen.decode()
 
 
 def test_diagnostics_have_colour_unless_the_user_wants_none() -> None:
