@@ -74,7 +74,7 @@ def _objects(texts: tuple[str, str | None], host: Host, data: dict[str, Any]) ->
     if long is None:
         return image
     data["second"] = len(image)
-    return image + compile_object(long, host, level=0)
+    return image + compile_object(long, host, level=0, passes=())
 
 
 def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:

@@ -66,10 +66,10 @@ def _target_machine(host: Host, level: int = LEVEL) -> Any:
     return target.create_target_machine(cpu=host.cpu, features=host.features, opt=level, jit=True)
 
 
-def compile_object(text: str, host: Host | None = None, level: int = LEVEL) -> bytes:
+def compile_object(text: str, host: Host | None = None, level: int = LEVEL, passes: Sequence[str] = PASSES) -> bytes:
     """Object code for a module's text."""
     machine = _target_machine(host or this_host(), level)
-    return machine.emit_object(_optimized(text, machine))
+    return machine.emit_object(_optimized(text, machine, passes))
 
 
 def optimized_text(text: str, host: Host | None = None) -> str:
@@ -77,7 +77,7 @@ def optimized_text(text: str, host: Host | None = None) -> str:
     return str(_optimized(text, _target_machine(host or this_host())))
 
 
-def _optimized(text: str, machine: Any) -> Any:
+def _optimized(text: str, machine: Any, names: Sequence[str] = PASSES) -> Any:
     module = _parse(text + ROUTINES if " half" in text else text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
@@ -85,7 +85,7 @@ def _optimized(text: str, machine: Any) -> Any:
     if COROUTINES in text:  # only the pipeline of O0 has the passes for them
         builder.getModulePassManager().run(module, builder)
     passes = llvm.create_new_module_pass_manager()
-    for name in PASSES:
+    for name in names:
         getattr(passes, f"add_{name}_pass")()
     passes.run(module, builder)
     return module
