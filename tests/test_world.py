@@ -1,5 +1,6 @@
 """Worlds: what is refused before anything runs. Where runs leave their windows: sanitize/test_ranks.py."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -159,7 +160,7 @@ TILES = """module attributes {{pto.target_arch = "{target}"}} {{
         ("a5", 20, 256, "auto", ["invalid"]),  # another shape is stored only if nothing lies between its rows
         ("a5", 16, 128, "auto", ["invalid", "invalid", "overlap"]),  # sums that lie partly over what they add
         ("a3", 16, 256, "auto", []),
-        ("a3", 16, 256, "written", ["race", "race", "race", "lint", "race"]),  # the last: sums that follow each other
+        ("a3", 16, 256, "written", ["race", "race", "race", "race"]),  # the last: sums that follow each other
     ],
 )
 def test_a_world_reports_of_a_kernel_what_a_check_of_it_does(
@@ -173,7 +174,8 @@ def test_a_world_reports_of_a_kernel_what_a_check_of_it_does(
         for _ in range(2):
             world.launch(k, ptosim.each(*(np.ones(64, "f4") for _ in range(ranks))))
         report = world.check()
-        assert [(found.kind, found.line) for found in report.findings] == [
-            (found.kind, found.line) for found in alone.findings
-        ]
+        told = [*alone.findings, *(found for race in alone.findings for found in race.consequences)]
+        assert Counter((found.kind, found.line) for found in report.findings) == Counter(
+            (found.kind, found.line) for found in told
+        ), "a world tries no hints, with which something else might go away"
         assert report.ok is alone.ok and report.fix().left == report.findings

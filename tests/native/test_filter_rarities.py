@@ -448,3 +448,34 @@ def test_rows_of_several_arrays_are_no_rows_of_one_copy() -> None:
     assert judged_blocks(kernel, launch_of(kernel, arrays, 2)) == {0, 1}
     assert not assert_sound(kernel, arrays, 2)
     assert [found.kind for found in ptosim.check(kernel, *arrays, grid=2).findings] == ["race"]
+
+
+# --- long scopes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("again", "clean"), [(7, True), (3, False)])
+def test_a_scope_with_very_many_loads_is_judged(again: int, clean: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of seven registers is doubled where it lies; the last store may go to bytes that another load has read."""
+    monkeypatch.setattr(scopes, "MOST_LOOKS", 10)
+    steps = "".join(
+        f"""      %to{n} = arith.constant {64 * (n if n < 7 else again)} : index
+      %v{n} = pto.vlds %ub[%at{n}] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+      %w{n} = pto.vadd %v{n}, %v{n}, %all : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+      pto.vsts %w{n}, %ub[%to{n}], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+"""
+        for n in range(8)
+    )
+    filled = "".join(
+        f"      pto.vsts %one, %ub[%at{n}], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>\n"
+        for n in range(8)
+    )
+    places = "".join(f"      %at{n} = arith.constant {64 * n} : index\n" for n in range(8))
+    text = ALONE.format(f"""      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+      %f = arith.constant 1.0 : f32
+      %one = pto.vdup %f, %all : f32, !pto.mask<b32> -> !pto.vreg<64xf32>
+{places}{filled}      pto.mem_bar "VV_ALL"
+{steps}""")
+    kernel = ptosim.load(text).kernel()
+    arguments = [np.zeros(64, "f4")]
+    assert not assert_sound(kernel, arguments)
+    assert (not ptosim.check(kernel, *arguments).findings) == clean

@@ -20,6 +20,8 @@ from ptosim.native.observe.tracks import accesses_of
 
 MOST_UNFOLDED = 10_000
 """Operations of a scope whose calls are built in place."""
+MOST_LOOKS = 10_000
+"""Pairs of a store and a class of loads that a scope may have; with more, all its loads are one class of all stores."""
 PARTIAL = ("VST_VLD", "VST_VST", "VLD_VST")
 
 Class = frozenset[Operation]
@@ -58,6 +60,8 @@ def scope_of(op: Operation, target: str) -> Scope:
             reached = waiting(load, lambda function: [call for call in calls if call.function is function], {})
             if behind := writing - reached:
                 overtaken[load] = behind
+    if sum(map(len, set(overtaken.values()))) > MOST_LOOKS:
+        overtaken = dict.fromkeys(overtaken, writing)
     scalar = any(isinstance(each, LoadScalar | StoreScalar) for each in inside)
     fences = [each.word("order") for each in inside if isinstance(each, MemBar)]
     streams = any(each.name == STORE_STREAM[0] for each in inside)
