@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import ptosim
+from example_scripts import script as script_of
 from examples.test_examples import EXAMPLES
-from examples.test_examples import script as vector_script
-from examples.test_tile_examples import script as tile_script
 from native.test_sieve import assert_sound
 from timing.same import same
 
@@ -61,7 +60,7 @@ def launches(name: str, full: bool) -> Iterator[tuple[ptosim.Kernel, Any]]:
     """The kernel, and launches of different sizes."""
     kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
     folder, _, stem = name.rpartition("/")
-    script, ranges = (tile_script(stem), TILE[stem]) if folder else (vector_script(stem), VECTOR[stem])
+    script, ranges = script_of(name), (TILE if folder else VECTOR)[stem]
     choice = random.Random(f"sizes of {name}")
     seen: list[dict[str, Any]] = []
     for _ in range(SIZES[full]):

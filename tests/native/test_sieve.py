@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import ptosim
-from examples.test_examples import script
+from example_scripts import script
 from examples.test_tile_examples import NAMES as TILES
-from examples.test_tile_examples import script as tile_script
 from ptosim.arguments import bind
 from ptosim.checking import Launch, examine, observed, sifted
 from ptosim.effects.catalogue import effects
@@ -68,7 +67,7 @@ def test_a_clean_example_is_not_judged(name: str):
 
 @pytest.mark.parametrize("name", TILES)
 def test_a_clean_tile_example_is_not_judged(name: str):
-    launched = tile_script(name).launch()
+    launched = script(f"tiles/{name}").launch()
     kernel = ptosim.load(EXAMPLES / "tiles" / f"{name}.pto").kernel()
     assert judged_blocks(kernel, launch_of(kernel, launched.arguments, launched.grid)) == set()
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import ptosim
-from examples.test_simt_examples import EXAMPLES, NAMES, SIZES, mutants, script
+from example_scripts import script
+from examples.test_simt_examples import EXAMPLES, NAMES, SIZES, mutants
 from native.test_sieve import as_text, assert_sound, judged_blocks, launch_of
 from ptosim.native.observe import workitem_memory
 from sanitize.test_workitems import FLAGS, NEIGHBOUR, OUT
@@ -25,7 +26,7 @@ CHAINED = {"producer_consumer"}
 def test_a_clean_example_is_not_judged(name: str) -> None:
     kernel = ptosim.load(EXAMPLES / "simt" / f"{name}.pto").kernel()
     for sizes in ({}, *SIZES.get(name, [])):
-        launch = script(name).launch(**sizes)
+        launch = script(f"simt/{name}").launch(**sizes)
         judged = judged_blocks(kernel, launch_of(kernel, launch.arguments, launch.grid))
         assert judged == (set(range(launch.grid)) if name in CHAINED else set())
 
@@ -33,7 +34,7 @@ def test_a_clean_example_is_not_judged(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_without_what_orders_it_is_judged(name: str) -> None:
     for _, text in mutants(name):
-        launch = script(name).launch()
+        launch = script(f"simt/{name}").launch()
         assert not assert_sound(ptosim.load(text + "\n").kernel(), launch.arguments, launch.grid)
 
 

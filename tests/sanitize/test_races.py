@@ -100,7 +100,9 @@ def test_each_pair_of_lines_once_with_its_count_and_first_loop_indices() -> None
     overwritten = by_lines[20, 22]  # the next scope stores while the copy may still read
     assert (overwritten.count, overwritten.loops) == (3, (1,))
     assert overwritten.message == "V may write ub[256:512] before MTE3 has read it"
-    assert written.hint == overwritten.hint is not None  # neither follows from the other, and one repair is for both
+    # neither follows from the other, and one repair is for both
+    assert written.hint is not None
+    assert overwritten.hint == "the edits for the race at line 22 repair this as well"
 
 
 # --- one pipe ---------------------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import ptosim
-from examples.test_examples import EDGES, NAMES, script
+from example_scripts import script
+from examples.test_examples import EDGES, NAMES
 from examples.test_tile_examples import NAMES as TILES
 from examples.test_tile_examples import ROWS
-from examples.test_tile_examples import script as tile_script
 from ptosim.diagnostics import PTOError
 from ptosim.machine.moments import PRICE_WORDS
 from ptosim.native.observe.stopwatch import Supplies
@@ -65,7 +65,7 @@ def test_a_tile_example(name: str, full: bool):
     kernel = ptosim.load(EXAMPLES / "tiles" / f"{name}.pto").kernel()
     sizes = [{"rows": rows} for rows in ROWS] if full and name != "matmul" else []
     for size in ({}, *sizes):
-        launch = tile_script(name).launch(**size)
+        launch = script(f"tiles/{name}").launch(**size)
         assert is_native(kernel, *launch.arguments, grid=launch.grid)
         same(kernel, *launch.arguments, grid=launch.grid)
 

@@ -9,9 +9,10 @@ import pytest
 from benchmarks.measure import in_turns
 
 import ptosim
+from example_scripts import script
 from ptosim.vmi import assignment
 from ptosim.vmi.layout import CONTIGUOUS
-from vmi.test_examples import EXAMPLES, script
+from vmi.test_examples import EXAMPLES
 from vmi.test_layouts import chain
 
 V16, V32, B16, B32 = "!pto.vreg<128xf16>", "!pto.vreg<64xf32>", "!pto.mask<b16>", "!pto.mask<b32>"
@@ -83,7 +84,7 @@ def scope_of(text: str) -> str:
 def test_an_example_takes_no_longer_than_by_hand(name: str, twin: str) -> None:
     text = (EXAMPLES / f"{name}.pto").read_text()
     kernel, by_hand = (ptosim.load(each).kernel() for each in (text, text.replace(scope_of(text), twin)))
-    launch, again = script(name).launch(), script(name).launch()
+    launch, again = script(f"vmi/{name}").launch(), script(f"vmi/{name}").launch()
     kernel(*launch.arguments, grid=launch.grid)
     by_hand(*again.arguments, grid=launch.grid)
     for mine, other in zip(launch.arguments, again.arguments, strict=True):

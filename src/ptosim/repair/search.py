@@ -20,7 +20,7 @@ from ptosim.language.edits import Edit
 from ptosim.language.text.edited_text import edited
 from ptosim.order.replay.comparison import ReplayStanding
 from ptosim.repair.free_ids import Taken
-from ptosim.repair.from_order import Ends, drains, edits_between, ends_of, parted
+from ptosim.repair.from_order import drains, edits_between, ends_of, parted
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
 from ptosim.repair.trials import ORDER, STOPPING, Identity, Rehearsal, gravity, identity, is_remark
@@ -158,20 +158,22 @@ class _Search:
         return None
 
     def _between_pipes(self, edits: tuple[Edit, ...]) -> tuple[RepairStep, ...]:
-        """Edits that repair everything, as a step for each two pipes that race, with the edits of their flags and
-        barriers: a race of others does not follow from theirs. Where written flags do not balance, all may follow."""
-        removed: dict[Ends | None, list[Identity]] = {}
+        """Edits that repair everything, as a step for each two pipes that race, the one behind the other, with the
+        edits of their flags and barriers: a race of others does not follow from theirs. All may follow from written
+        flags that do not balance."""
+        removed: dict[tuple[str, str] | None, list[Identity]] = {}
         for each in self._in_order(self.everything):
             found, ends = self.observation.found[self.numbers[each]], next(iter(removed), None)
             if isinstance(found, Conflict) and found.first is not None and not self.is_unbalanced:
-                ends = frozenset((str(found.first.pipe), str(found.second.pipe)))
+                ends = str(found.first.pipe), str(found.second.pipe)
             removed.setdefault(ends, []).append(each)
-        parts, lacking = parted(edits, removed), ""
+        parts, lacking = parted(edits, dict.fromkeys(ends and frozenset(ends) for ends in removed)), ""
         for each in map(self.observation.found.__getitem__, self.numbers.values()):
             if isinstance(each, Conflict) and any(map(drains, edits)):
                 lacking = lacking or self.proposals.used_up(each)
         reason = lacking and f"{lacking}; "
-        return tuple(RepairStep(Proposal(parts[ends], reason), frozenset(names)) for ends, names in removed.items())
+        steps = ((parts[ends and frozenset(ends)], names) for ends, names in removed.items())
+        return tuple(RepairStep(Proposal(part, reason), frozenset(names)) for part, names in steps)
 
     def step_by_step(self, most: int) -> Repair | None:
         """A proposal for the gravest finding that is left, again and again; more findings than trials all at once."""
