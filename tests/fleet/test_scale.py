@@ -48,6 +48,7 @@ def test_two_workers_are_nearly_twice_as_quick(tmp_path: Path) -> None:
     assert seconds[1] >= 1.7 * seconds[2], seconds
 
 
+@pytest.mark.full
 def test_a_client_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     path, out = spec(tmp_path, 1500), tmp_path / "rows.parquet"
     program = [str(Path(sys.executable).with_name("ptosim")), "sweep", str(path), "--workers", "2", "--out", str(out)]

@@ -147,7 +147,7 @@ def _whole(units: bytes, at: int, down: bool) -> int:
 
 
 def test_random_edits_are_answered(client: Client):
-    edited(client, 80, 1)
+    edited(client, 40, 1)
 
 
 def test_messages_that_were_answered_are_forgotten():

@@ -11,6 +11,10 @@ ENGINES = ("reference", "native")
 TOLD = words.FILL + words.store("%d0") + words.FENCE + words.notify()
 STORED = words.FILL + words.store("%d0") + words.FENCE + f"pto.st_dev %n1, %words[%c0] : {words.GM}, i32\n"
 
+SLOW = {"native": [pytest.mark.full]}
+"""Compiled code looks as often, and another run judges what it has found."""
+BOTH = pytest.mark.parametrize("engine", [pytest.param(each, marks=SLOW.get(each, [])) for each in ENGINES])
+
 
 @pytest.mark.parametrize("schedule", words.schedules(20))
 @pytest.mark.parametrize("told", [TOLD, STORED])
@@ -19,7 +23,7 @@ def test_no_schedule_fails_a_kernel_that_polls(schedule: str, told: str) -> None
     assert words.bytes_of(text, 2, schedule) == words.bytes_of(text, 2, "program", "native")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@BOTH
 def test_a_loop_that_nobody_ends_is_a_deadlock_after_so_many_looks(engine: str) -> None:
     text = words.kernel(words.FILL, words.poll())
     kernel = ptosim.load(text).kernel()
@@ -31,7 +35,7 @@ def test_a_loop_that_nobody_ends_is_a_deadlock_after_so_many_looks(engine: str) 
     assert [(each.kind, each.message) for each in caught.value.diagnostics] == [("deadlock", found.message)]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@BOTH
 def test_blocks_that_poll_for_each_other_are_named_both(engine: str) -> None:
     tell = f"pto.st_dev %n1, %words[%c0] : {words.GM}, i32\n"
     other = words.poll().replace("%words[%c0]", "%words[%c16]")
