@@ -13,7 +13,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.argument_uses import ParameterUses, Stride, is_context, strides_of, uses_of, value_under
-from ptosim.argument_words import NULL, value_of, word_of_rank
+from ptosim.argument_words import LARGEST, NULL, value_of, word_of_rank
 from ptosim.arguments import Bytes, Parameter, array_bytes, scalar
 from ptosim.language.structure.function import Function
 from ptosim.language.tile.comm import CommOperation
@@ -32,8 +32,6 @@ from ptosim.reference.observed.reach import (
 if TYPE_CHECKING:
     from ptosim.language.analysis.kernel_entries import KernelProgram
 
-LARGEST = 256 << 20
-"""Bytes of all arrays together."""
 ENOUGH_TURNS = 64
 RANK, RANKS = "rank", "ranks"
 NO_WORDS: Mapping[int, str] = MappingProxyType({})

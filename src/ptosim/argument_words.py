@@ -20,6 +20,8 @@ from ptosim.effects.element import ELEMENTS
 Array = NDArray[Any]
 Shape = tuple[int, ...]
 
+LARGEST = 256 << 20
+"""Bytes of all arrays together that are made up."""
 LARGEST_ARRAY = 1 << 34
 """Bytes; a shape beyond this is taken for a slip of the pen."""
 MOST_SIDES = 32

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.argument_words import AUTO, NULL, value_of
+from ptosim.argument_words import AUTO, LARGEST, NULL, value_of
 from ptosim.arguments import Parameter, array_bytes, scalar, unfit
 from ptosim.cpp.compiler import (
     EXPRESSION,
@@ -56,8 +56,6 @@ _HALVES = 2
 PLAIN_NUMBER = "64"
 TABLES = ("index:{}:8", "arange:{}", "ones:{}")
 MOST_IN_TABLE = 4096
-LARGEST = 256 << 20
-"""Bytes of all arrays that are made up."""
 _BYTES = ("bytes", "i8", "ui8")
 """The element of a parameter that its uses decide."""
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ptosim.argument_trials import LARGEST, NO_WORDS, RANK, RANKS, ArgumentTrial, ArgumentTrials, KernelParameters
+from ptosim.argument_trials import NO_WORDS, RANK, RANKS, ArgumentTrial, ArgumentTrials, KernelParameters
 from ptosim.argument_uses import ParameterUses
-from ptosim.argument_words import AUTO, value_of
+from ptosim.argument_words import AUTO, LARGEST, value_of
 from ptosim.arguments import Parameter, bind, scalar
 from ptosim.diagnostics import PTOError, error
 from ptosim.options import engine_at_hand

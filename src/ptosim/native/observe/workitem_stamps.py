@@ -8,14 +8,15 @@ other one comes, and that would be noticed then, nothing further has to be looke
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from xdsl.ir import Operation
 
 from ptosim.effects.element import GRANULE
 from ptosim.effects.names import GM, CoreKind, Space
 from ptosim.effects.simt import WARP
+from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.build.core import Unit
 from ptosim.native.build.global_memory import buffer_number
 from ptosim.native.ir.context import WORD_BYTES, ContextWord
@@ -31,6 +32,8 @@ from ptosim.native.observe.workitem_memory import EPOCH, MEETING, SEVERAL, TABLE
 from ptosim.native.vector.registers import shuffle, splat
 from ptosim.native.workitems.values import as_bits, from_bits
 
+AccessShape = Literal["row", "single", "lanes"]
+"""Elements in a row, one for each lane; one element that all active lanes read; an element anywhere for each lane."""
 NOTHING = 0
 """Doubtful lanes, where there are none."""
 
@@ -96,7 +99,7 @@ class StampEmitter:
         if space is not GM:
             return self._tracks(f, 0, place)
         number = buffer_number(place)
-        return self._tracks(f, number, place - (number << 48))
+        return self._tracks(f, number, place - (number << OFFSET_BITS))
 
     def count(self, access: StampedAccess) -> int:
         """The stamps of one element."""
@@ -129,62 +132,24 @@ class StampEmitter:
     def _update(first: Value, number: int) -> Value:
         return first | (UPDATES + number)
 
-    def row(
+    def touch(
         self,
         f: FunctionBuilder,
         unit: Unit,
+        shape: AccessShape,
         access: StampedAccess,
         place: Value,
-        mask: Value,
-        stamp: Value,
-        doubt: Value,
+        *lanes: Value,
     ) -> Value:
-        """Elements in a row, one for each lane of which some are active; those that are doubtful where they are
-        written. Gives those that are where they are read."""
-        return self._called(f, unit, "row", self._row, access, place, mask, stamp, doubt)
-
-    def single(
-        self,
-        f: FunctionBuilder,
-        unit: Unit,
-        access: StampedAccess,
-        place: Value,
-        mask: Value,
-        stamp: Value,
-        doubt: Value,
-    ) -> Value:
-        """One element that all active lanes read."""
-        return self._called(f, unit, "single", self._single, access, place, mask, stamp, doubt)
-
-    def lanes(
-        self,
-        f: FunctionBuilder,
-        unit: Unit,
-        access: StampedAccess,
-        place: Value,
-        mask: Value,
-        stamp: Value,
-        doubt: Value,
-    ) -> Value:
-        """An element anywhere for each active lane."""
-        return self._called(f, unit, "lanes", self._lanes, access, place, mask, stamp, doubt)
-
-    def _called(
-        self,
-        f: FunctionBuilder,
-        unit: Unit,
-        shape: str,
-        fill: Callable[[FunctionBuilder, StampedAccess], Value],
-        access: StampedAccess,
-        place: Value,
-        *words: Value,
-    ) -> Value:
+        """An access of a warp; `lanes`: its mask, its stamp, and the elements that are doubtful where they are written.
+        Gives those that are where they are read."""
         name = f"stamps_{shape}_{access.name}"
         if name not in unit.routines:
             made = unit.module.function(name, (place.kind, I32, I32, I32), (I32,), "internal")
             unit.routines[name] = made
+            fill = {"row": self._row, "single": self._single, "lanes": self._lanes}[shape]
             made.finish(fill(made, access))
-        (doubtful,) = f.call(unit.routines[name], place, *words)
+        (doubtful,) = f.call(unit.routines[name], place, *lanes)
         return doubtful
 
     def _visit(self, f: FunctionBuilder) -> Visit:

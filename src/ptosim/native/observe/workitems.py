@@ -125,16 +125,16 @@ class WorkitemFilter(WorkitemHooks):
             self._reach_row(core, verb, first, mask, 0 if is_single else width, width)
             if not self._uses.is_stamped(op):
                 return []
-        told = (core.unit, access, first, mask, self._stamp(warp), self._stored_doubt(f))
+        told = (access, first, mask, self._stamp(warp), self._stored_doubt(f))
         nothing = f.constant(I32, NOTHING)
         if is_single:
-            found = stamps.single(f, *told)
-        elif not self._may_be_owned(access, told[5]):
-            found = stamps.row(f, *told)
+            found = stamps.touch(f, core.unit, "single", *told)
+        elif not self._may_be_owned(access, told[4]):
+            found = stamps.touch(f, core.unit, "row", *told)
         else:
             writers, _ = stamps.tracks(f, space, first)
-            owned = stamps.owned(f, access, writers, mask, told[4])
-            (found,) = f.choose(owned, lambda: [nothing], lambda: [stamps.row(f, *told)])
+            owned = stamps.owned(f, access, writers, mask, told[3])
+            (found,) = f.choose(owned, lambda: [nothing], lambda: [stamps.touch(f, core.unit, "row", *told)])
         return [found] if verb == "reads" and space is UB else []
 
     def lanes(
@@ -148,14 +148,14 @@ class WorkitemFilter(WorkitemHooks):
             self._reach_lanes(core, access.verb, addresses, warp.mask, width)
             if not self._uses.is_stamped(op):
                 return []
-        told = (core.unit, access, addresses, mask, self._stamp(warp), self._stored_doubt(f))
+        told = (access, addresses, mask, self._stamp(warp), self._stored_doubt(f))
         is_asked = access.verb == "updates" and op.results[0].uses  # for what was there, which may not be defined
-        if space is GM or is_asked or self._stamps.count(access) > 1 or not self._may_be_owned(access, told[5]):
-            found = self._stamps.lanes(f, *told)
+        if space is GM or is_asked or self._stamps.count(access) > 1 or not self._may_be_owned(access, told[4]):
+            found = self._stamps.touch(f, core.unit, "lanes", *told)
         else:
             nothing = f.constant(I32, NOTHING)
-            owned = self._stamps.all_owned(f, *told[1:5])
-            (found,) = f.choose(owned, lambda: [nothing], lambda: [self._stamps.lanes(f, *told)])
+            owned = self._stamps.all_owned(f, *told[:4])
+            (found,) = f.choose(owned, lambda: [nothing], lambda: [self._stamps.touch(f, core.unit, "lanes", *told)])
         return [found] if access.verb != "writes" and space is UB else []
 
     def _may_be_owned(self, access: StampedAccess, doubt: Value) -> bool:
